@@ -1,0 +1,21 @@
+// Package mcpcontract is a map of a library of contract primitives for MCP
+// servers that are built on the official Go SDK. Each package owns one
+// contract, a promise that a server makes to the agents that call it, and can
+// be imported alone:
+//
+//   - [github.com/mcpcontract/mcpcontract/registry]: a workspace file declares,
+//     per repo, what may be read and who has authority.
+//   - [github.com/mcpcontract/mcpcontract/resolve]: a repo is found registry
+//     first, by guessing last, and the answer says which.
+//   - [github.com/mcpcontract/mcpcontract/normalize]: any pasted client
+//     configuration becomes one safe record, and goes back to any client.
+//   - [github.com/mcpcontract/mcpcontract/token]: approval tokens that survive
+//     crashes and cannot be replayed, sealed cursors, retained contexts.
+//   - [github.com/mcpcontract/mcpcontract/result]: each result and error has
+//     the one representation that the calling client can read, within budget.
+//   - [github.com/mcpcontract/mcpcontract/mcpkit]: the promises wired into a
+//     server; one sub-package for each, so that a server links only what it
+//     uses.
+//
+// This package itself holds no code.
+package mcpcontract
