@@ -1,0 +1,59 @@
+package yamldoc
+
+import (
+	"bytes"
+	"regexp"
+	"sort"
+	"strconv"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// locateBytes is the longest text for which a fault is located to the character.
+const locateBytes = 64 << 10
+
+var lineText = regexp.MustCompile(`^line (\d+): `)
+
+// locate turns an error of the library into one with a position. The library gives no columns, no line for
+// faults on the first line, and for some faults a line that is one too small. So the place is found by
+// cutting the text: the fault is at the last character of the shortest beginning of the text that already
+// has the same error. Long texts get the line that the library reports.
+func locate(src []byte, cause error) *Error {
+	text := cause.Error()
+	if len(src) <= locateBytes {
+		n := sort.Search(len(src), func(n int) bool { return failsAlike(src[:n], text) })
+		for n > 1 && n <= len(src) && (src[n-1] == '\n' || src[n-1]&0xc0 == 0x80) {
+			n-- // name the character that was cut, not its last byte or the line break behind it
+		}
+		return at(src, max(n-1, 0), Syntax, message(text))
+	}
+	line := 1
+	text = strings.TrimPrefix(text, "yaml: ")
+	if m := lineText.FindStringSubmatch(text); m != nil {
+		line, _ = strconv.Atoi(m[1])
+	}
+	return &Error{Line: line, Column: indent(src, line) + 1, Code: Syntax, Msg: message(text)}
+}
+
+func message(text string) string {
+	text = strings.TrimPrefix(text, "yaml: ")
+	return lineText.ReplaceAllString(text, "")
+}
+
+// failsAlike reports whether a beginning of the text, read to its end, has an error of the given text.
+func failsAlike(src []byte, text string) bool {
+	for dec := yaml.NewDecoder(bytes.NewReader(src)); ; {
+		if _, err := decode(dec); err != nil {
+			return err.Error() == text
+		}
+	}
+}
+
+// indent counts the blanks at the start of a line.
+func indent(src []byte, line int) int {
+	for ; line > 1; line-- {
+		_, src, _ = bytes.Cut(src, []byte("\n"))
+	}
+	return len(src) - len(bytes.TrimLeft(src, " \t"))
+}

@@ -1,0 +1,104 @@
+package yamldoc
+
+import (
+	"bytes"
+	"fmt"
+	"unicode/utf8"
+
+	"gopkg.in/yaml.v3"
+)
+
+const (
+	utf8Mark = "\xef\xbb\xbf"
+
+	// A text above probeAbove bytes is first judged by its first probeBytes, see probe.
+	probeAbove = 256 << 10
+	probeBytes = 96 << 10
+)
+
+// CheckText refuses text that no format of ours may hold: a byte order mark, bytes that are not UTF-8, and
+// control characters other than tab and line breaks. The error is an [*Error].
+func CheckText(src []byte) error {
+	for _, mark := range []string{utf8Mark, "\xff\xfe", "\xfe\xff"} {
+		if bytes.HasPrefix(src, []byte(mark)) {
+			return &Error{
+				Line: 1, Column: 1, Code: ByteOrderMark,
+				Msg: "the text starts with a byte order mark; save it as UTF-8 without one",
+			}
+		}
+	}
+	return checkCharacters(src)
+}
+
+func checkCharacters(src []byte) error {
+	for i := 0; i < len(src); {
+		c := src[i]
+		if c >= ' ' && c < 0x7f || c == '\n' || c == '\t' || c == '\r' {
+			i++
+			continue
+		}
+		r, size := utf8.DecodeRune(src[i:])
+		if r == utf8.RuneError && size == 1 {
+			return at(src, i, InvalidUTF8, fmt.Sprintf("byte 0x%02x is not UTF-8; save the text as UTF-8", c))
+		}
+		if r < ' ' || r >= 0x7f && r < 0xa0 && r != 0x85 || r == 0xfeff || r == 0xfffe || r == 0xffff {
+			return at(src, i, ControlCharacter, fmt.Sprintf("control character U+%04X is not allowed; remove it", r))
+		}
+		i += size
+	}
+	return nil
+}
+
+// at makes an error for the character at a byte offset.
+func at(src []byte, offset int, code Code, msg string) *Error {
+	line := 1 + bytes.Count(src[:offset], []byte("\n"))
+	start := 1 + bytes.LastIndexByte(src[:offset], '\n')
+	return &Error{Line: line, Column: 1 + utf8.RuneCount(src[start:offset]), Code: code, Msg: msg}
+}
+
+// admit applies what can be told without parsing, and gives the text to parse.
+func admit(src []byte, o *Options) ([]byte, error) {
+	if int64(len(src)) > o.MaxBytes {
+		return nil, &Error{
+			Line: 1, Column: 1, Code: TooLarge,
+			Msg: fmt.Sprintf("the text has %d bytes, more than the limit of %d", len(src), o.MaxBytes),
+		}
+	}
+	if o.Lenient {
+		src = bytes.TrimPrefix(src, []byte(utf8Mark))
+	}
+	if err := CheckText(src); err != nil {
+		return nil, err
+	}
+	// Each node but a few per line needs one of these characters before it. The library needs some 250
+	// bytes and a microsecond for a node, so a text made of nothing else has to be stopped here.
+	var marks int
+	for _, c := range []string{"\n", ",", "[", "{"} {
+		marks += bytes.Count(src, []byte(c))
+	}
+	if marks > o.MaxNodes {
+		return nil, &Error{
+			Line: 1, Column: 1, Code: TooManyNodes,
+			Msg: fmt.Sprintf("the text has room for %d values, more than the limit of %d", marks, o.MaxNodes),
+		}
+	}
+	return src, probe(src, o)
+}
+
+// probe parses the first lines of a long text and applies the limits to them. Whatever breaks a limit there
+// breaks it in the whole text too, at the same place, and is refused without the cost of parsing the rest.
+// A text that cannot be cut (its first lines are no document by themselves) is left to the full parse.
+func probe(src []byte, o *Options) error {
+	if len(src) <= probeAbove {
+		return nil
+	}
+	cut := bytes.LastIndexByte(src[:probeBytes], '\n')
+	if cut < 0 {
+		return nil
+	}
+	doc, err := decode(yaml.NewDecoder(bytes.NewReader(src[:cut+1])))
+	if err != nil {
+		return nil
+	}
+	return bound(doc, o)
+}

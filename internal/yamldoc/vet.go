@@ -1,0 +1,116 @@
+package yamldoc
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// maxFaults is how many broken rules are reported for one text.
+const maxFaults = 1000
+
+// coreTags are the tags whose values we know how to read.
+const coreTags = " !!str !!int !!float !!bool !!null !!timestamp !!map !!seq !!merge "
+
+// bound checks the limits on a tree that has not been expanded.
+func bound(root *Node, o *Options) error {
+	left := o.MaxNodes
+	return boundBelow(root, o, o.MaxDepth, &left)
+}
+
+func boundBelow(n *Node, o *Options, depth int, left *int) error {
+	if *left--; *left < 0 {
+		return fault(n, TooManyNodes, "more than %d values", o.MaxNodes)
+	}
+	if len(n.Content) == 0 {
+		return nil
+	}
+	if depth == 0 {
+		return fault(n, TooDeep, "nested deeper than %d levels", o.MaxDepth)
+	}
+	if n.Kind == MappingNode && len(n.Content)/2 > o.MaxKeys {
+		return fault(n.Content[2*o.MaxKeys], TooManyKeys, "more than %d keys in one mapping; write a list", o.MaxKeys)
+	}
+	if n.Kind != DocumentNode {
+		depth--
+	}
+	for _, child := range n.Content {
+		if err := boundBelow(child, o, depth, left); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// vet finds what strict mode does not allow.
+func vet(root *Node) []error {
+	var v vetter
+	v.node(root)
+	slices.SortStableFunc(v.faults, func(a, b *Error) int {
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+	})
+	out := make([]error, len(v.faults))
+	for i, f := range v.faults {
+		out[i] = f
+	}
+	return out
+}
+
+type vetter struct{ faults []*Error }
+
+func (v *vetter) add(err *Error) {
+	if len(v.faults) < maxFaults {
+		v.faults = append(v.faults, err)
+	}
+}
+
+func (v *vetter) node(n *Node) {
+	switch {
+	case n.Kind == AliasNode:
+		v.add(fault(n, Alias, "alias %s is not allowed here; write the value out", quote("*"+n.Value)))
+		return
+	case n.Anchor != "":
+		v.add(fault(n, Alias, "anchor %s is not allowed here; remove it", quote("&"+n.Anchor)))
+	}
+	if tag := n.ShortTag(); !strings.Contains(coreTags, " "+tag+" ") {
+		v.add(fault(n, UnknownTag, "tag %s is not allowed here; remove it", quote(tag)))
+	}
+	if n.Kind == MappingNode {
+		v.keys(n)
+	}
+	for _, child := range n.Content {
+		v.node(child)
+	}
+}
+
+// keys looks for repeated keys with a set: the library's own check compares every pair.
+func (v *vetter) keys(n *Node) {
+	seen := make(map[string]*Node, len(n.Content)/2)
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key := n.Content[i]
+		switch {
+		case key.Tag == "!!merge":
+			v.add(fault(key, Merge, "merge key \"<<\" is not allowed here; write the fields out"))
+		case key.Kind != ScalarNode || key.Tag == "!!null":
+			v.add(fault(key, KeyNotScalar, "a key must be a plain word"))
+		case seen[key.Value] != nil:
+			v.add(fault(key, DuplicateKey, "key %s was given on line %d already; remove one",
+				quote(key.Value), seen[key.Value].Line))
+		default:
+			seen[key.Value] = key
+		}
+	}
+}
+
+func fault(n *Node, code Code, format string, args ...any) *Error {
+	return &Error{Line: max(n.Line, 1), Column: max(n.Column, 1), Code: code, Msg: fmt.Sprintf(format, args...)}
+}
+
+func count(n *Node) int {
+	sum := 1
+	for _, child := range n.Content {
+		sum += count(child)
+	}
+	return sum
+}

@@ -1,0 +1,181 @@
+package yamldoc_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/mcpcontract/mcpcontract/internal/yamldoc"
+)
+
+// flat writes a tree as nested text, so that a test can state a whole tree on one line.
+func flat(n *yamldoc.Node) string {
+	var parts []string
+	switch n.Kind {
+	case yamldoc.MappingNode:
+		for i := 0; i < len(n.Content); i += 2 {
+			parts = append(parts, flat(n.Content[i])+": "+flat(n.Content[i+1]))
+		}
+		return "{" + strings.Join(parts, ", ") + "}"
+	case yamldoc.SequenceNode:
+		for _, c := range n.Content {
+			parts = append(parts, flat(c))
+		}
+		return "[" + strings.Join(parts, ", ") + "]"
+	case yamldoc.AliasNode:
+		return "*" + n.Value
+	}
+	return n.Value
+}
+
+// faults writes the faults of an error as "line:column code".
+func faults(err error) []string {
+	var out []string
+	for _, f := range yamldoc.Faults(err) {
+		out = append(out, fmt.Sprintf("%d:%d %s", f.Line, f.Column, f.Code))
+	}
+	return out
+}
+
+func TestParse(t *testing.T) {
+	tests := []struct {
+		name, in, want string
+	}{
+		{"scalar", "a", "a"},
+		{"source text is kept", "a: 0x10\nb: 1_000\nc: 1.10\nd: yes\ne: 007\nf: ~\n", "{a: 0x10, b: 1_000, c: 1.10, d: yes, e: 007, f: ~}"},
+		{"flow", "{a: [1, 2], b: {c: d}}", "{a: [1, 2], b: {c: d}}"},
+		{"block scalar", "a: |\n  x\n  y\n", "{a: x\ny\n}"},
+		{"document marker", "---\na: 1\n...\n", "{a: 1}"},
+		{"quoted merge key is a key", `"<<": 1`, "{<<: 1}"},
+		{"carriage returns", "a: 1\r\nb: 2\r\n", "{a: 1, b: 2}"},
+		{"not ASCII", "путь: 文档/起点.md", "{путь: 文档/起点.md}"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			n, err := yamldoc.Parse([]byte(tt.in), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tt.want, flat(n)); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestParsePositionsCountCharacters(t *testing.T) {
+	n, err := yamldoc.Parse([]byte("文: x\nb:\n  - 起 \n  - {é: y}\n"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	y := n.Content[3].Content[1].Content[1]
+	if y.Value != "y" || y.Line != 4 || y.Column != 9 {
+		t.Errorf("got %q at %d:%d, want y at 4:9", y.Value, y.Line, y.Column)
+	}
+}
+
+func TestParseRefuses(t *testing.T) {
+	tests := []struct {
+		name, in string
+		want     []string
+	}{
+		{"empty", "", []string{"1:1 empty"}},
+		{"comment only", "# nothing\n", []string{"1:1 empty"}},
+		{"byte order mark", "\xef\xbb\xbfa: 1", []string{"1:1 byte_order_mark"}},
+		{"UTF-16", "\xff\xfea\x00", []string{"1:1 byte_order_mark"}},
+		{"NUL", "a: 1\nb: x\x00y\n", []string{"2:5 control_character"}},
+		{"C1 control", "a: \u0090\n", []string{"1:4 control_character"}},
+		{"not UTF-8", "a: 1\nбв: \xff\n", []string{"2:5 invalid_utf8"}},
+		{"colon on the first line", "a: b: c", []string{"1:5 syntax"}},
+		{"colon on a later line", "x: 1\na: b: c", []string{"2:5 syntax"}},
+		{"unclosed list", "x: 1\na: [1,\nb: 2\n", []string{"3:1 syntax"}},
+		{"unclosed quote", "x: 1\ny: \"abc\nz: 1\n", []string{"2:4 syntax"}},
+		{"tab", "x:\n\ty: 1", []string{"2:1 syntax"}},
+		{"bad escape", "x: 1\ny: \"\\q\"\n", []string{"2:5 syntax"}},
+		{"indentation", "x: 1\n  y: 2\n", []string{"2:4 syntax"}},
+		{"reserved character", "a: 1\nb: @x", []string{"2:4 syntax"}},
+		{"unknown alias", "a: 1\nb: *bc", []string{"2:6 syntax"}},
+		{"second document", "a: 1\n---\nb: 2\n", []string{"3:1 second_document"}},
+		{"broken second document", "a: 1\n---\nb: c: d\n", []string{"3:5 syntax"}},
+		{"anchor and alias", "a: &x 1\nb: *x\n", []string{"1:4 alias", "2:4 alias"}},
+		{"merge key", "b:\n  <<: {a: 1}\n", []string{"2:3 merge"}},
+		{"local tag", "a: !!python/name:os.system x\nb: !env Y\n", []string{"1:4 unknown_tag", "2:4 unknown_tag"}},
+		{"binary tag", "a: !!binary aGk=\n", []string{"1:4 unknown_tag"}},
+		{"list as key", "? [a]\n: 1\n", []string{"1:3 key_not_scalar"}},
+		{"null as key", "~: 1\n", []string{"1:1 key_not_scalar"}},
+		{"repeated keys", "a: 1\nb: {c: 1, c: 2}\na: 3\n", []string{"2:11 duplicate_key", "3:1 duplicate_key"}},
+		{"several rules and a second document", "a: &x 1\na: 2\n---\nb\n", []string{"1:4 alias", "2:1 duplicate_key", "4:1 second_document"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := yamldoc.Parse([]byte(tt.in), nil)
+			if diff := cmp.Diff(tt.want, faults(err)); diff != "" {
+				t.Errorf("(-want +got)\n%s\n%v", diff, err)
+			}
+		})
+	}
+}
+
+func TestParseGivesTheTreeBesideBrokenRules(t *testing.T) {
+	n, err := yamldoc.Parse([]byte("a: &x 1\nb: *x\n"), nil)
+	if err == nil || n == nil {
+		t.Fatalf("got tree %v, error %v; want both", n, err)
+	}
+	if got, want := flat(n), "{a: 1, b: *x}"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+func TestLimits(t *testing.T) {
+	keys := func(n int, format string) string {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, format, i)
+		}
+		return b.String()
+	}
+	laughs := "a: &a [x,x,x,x,x,x,x,x,x]\n"
+	merges := "a: &a {x: 1}\n"
+	for c := 'b'; c <= 'i'; c++ {
+		p := string(c - 1)
+		laughs += fmt.Sprintf("%c: &%c [*%s,*%s,*%s,*%s,*%s,*%s,*%s,*%s,*%s]\n", c, c, p, p, p, p, p, p, p, p, p)
+		merges += fmt.Sprintf("%c: &%c {<<: [*%s,*%s,*%s,*%s,*%s,*%s,*%s,*%s]}\n", c, c, p, p, p, p, p, p, p, p)
+	}
+	lenient := &yamldoc.Options{Lenient: true}
+	tests := []struct {
+		name, in string
+		opts     *yamldoc.Options
+		want     string
+	}{
+		{"size", strings.Repeat("#", 8<<20+1), nil, "1:1 too_large"},
+		{"size option", "a: 1", &yamldoc.Options{MaxBytes: 3}, "1:1 too_large"},
+		{"10,000 brackets", strings.Repeat("[", 10000), nil, "1:1 syntax"},
+		{"9,000 closed brackets", strings.Repeat("[", 9000) + strings.Repeat("]", 9000), nil, "1:33 too_deep"},
+		{"a million brackets", strings.Repeat("[", 1000001), nil, "1:1 too_many_nodes"},
+		{"dashes", strings.Repeat("- ", 5000) + "a", nil, "1:65 too_deep"},
+		{"50,000 keys", keys(50000, "key%d: 1\n"), nil, "4097:1 too_many_keys"},
+		{"50,000 keys below a list", "a:\n- " + keys(50000, "key%d: 1\n  "), nil, "4098:3 too_many_keys"},
+		{"50,000 flow keys", "{" + keys(50000, "k%05d: 1,") + "}", nil, "1:40962 too_many_keys"},
+		{"dense text", "[" + strings.Repeat("a,", 1_000_001) + "]", nil, "1:1 too_many_nodes"},
+		{"nodes", "[a, b, c, d]", &yamldoc.Options{MaxNodes: 4}, "1:11 too_many_nodes"},
+		{"nodes on one line", "- a: {x}\n- b: y", &yamldoc.Options{MaxNodes: 4}, "1:7 too_many_nodes"},
+		{"depth option", "a: [1]", &yamldoc.Options{MaxDepth: 1}, "1:4 too_deep"},
+		{"alias bomb", laughs, lenient, "7:11 too_many_nodes"},
+		{"merge bomb", merges, lenient, "7:4 too_many_nodes"},
+		{"alias of itself", "a: &a [*a]", lenient, "1:8 alias"},
+		{"deep by aliases", "a: &a [x]\nb: [[*a]]", &yamldoc.Options{Lenient: true, MaxDepth: 3}, "1:4 too_deep"},
+		{"keys by merging", "a: &a {x: 1, y: 1}\nb: {<<: *a, z: 1}", &yamldoc.Options{Lenient: true, MaxKeys: 2}, "2:4 too_many_keys"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			start := time.Now()
+			_, err := yamldoc.Parse([]byte(tt.in), tt.opts)
+			t.Logf("%v", time.Since(start))
+			if got := faults(err); len(got) != 1 || got[0] != tt.want {
+				t.Errorf("got %v, want %s (%v)", got, tt.want, err)
+			}
+		})
+	}
+}
