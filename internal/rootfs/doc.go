@@ -1,0 +1,3 @@
+// Package rootfs reads and writes files below one directory without ever
+// following a link.
+package rootfs

@@ -1,0 +1,219 @@
+package rootfs
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"strings"
+)
+
+// stepDir walks with os.Root, one part at a time: look at the entry, open it,
+// and see that what was opened is what was looked at. os.Root alone never
+// leaves the root but follows links inside it, and has no flag against that.
+type stepDir struct {
+	root *os.Root
+	dev  uint64 // device of the top directory
+}
+
+// openStep opens the directory name, whose links are followed.
+func openStep(name string) (dir, error) {
+	root, err := os.OpenRoot(name)
+	if err != nil {
+		return nil, err
+	}
+	d := &stepDir{root: root}
+	n, err := d.self()
+	if err != nil {
+		root.Close()
+		return nil, err
+	}
+	d.dev = n.dev
+	return d, nil
+}
+
+func (d *stepDir) sub(p string) (dir, error) {
+	if p == "." {
+		root, err := d.root.OpenRoot(".")
+		if err != nil {
+			return nil, stepError(err)
+		}
+		return &stepDir{root, d.dev}, nil
+	}
+	at := d
+	for part := range strings.SplitSeq(p, "/") {
+		next, err := at.child(part)
+		if at != d {
+			at.close()
+		}
+		if err != nil {
+			return nil, err
+		}
+		at = next
+	}
+	return at, nil
+}
+
+// child opens one directory directly inside d.
+func (d *stepDir) child(name string) (*stepDir, error) {
+	before, err := d.lstat(name)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkDir(before); err != nil {
+		return nil, err
+	}
+	root, err := d.root.OpenRoot(name)
+	if err != nil {
+		return nil, stepError(err)
+	}
+	sub := &stepDir{root, d.dev}
+	after, err := sub.self()
+	if err == nil && !same(before, after) {
+		err = refuse(Changed, "")
+	}
+	if err != nil {
+		root.Close()
+		return nil, err
+	}
+	return sub, nil
+}
+
+// maxTries bounds how often an operation is begun again because somebody else
+// keeps changing what it works on.
+const maxTries = 16
+
+func (d *stepDir) open(p string, flag int, perm fs.FileMode) (*os.File, error) {
+	parent, name := path.Split(p)
+	if parent != "" {
+		sub, err := d.sub(path.Clean(parent))
+		if err != nil {
+			return nil, err
+		}
+		defer sub.close()
+		d = sub.(*stepDir)
+	}
+	if flag&os.O_EXCL != 0 {
+		f, err := d.root.OpenFile(name, flag|openFlags, perm)
+		return f, stepError(err)
+	}
+	for range maxTries {
+		before, err := d.lstat(name)
+		if errors.Is(err, fs.ErrNotExist) && flag&os.O_CREATE != 0 {
+			// Without O_EXCL a dangling link would be written through.
+			f, err := d.root.OpenFile(name, flag|os.O_EXCL|openFlags, perm)
+			if errors.Is(err, fs.ErrExist) {
+				continue
+			}
+			return f, stepError(err)
+		}
+		if err != nil {
+			return nil, err
+		}
+		return d.openAs(name, flag&^os.O_CREATE, before)
+	}
+	return nil, refuse(Changed, "")
+}
+
+// openAs opens the existing file name if it is still the one described.
+func (d *stepDir) openAs(name string, flag int, before node) (*os.File, error) {
+	if err := checkFile(before); err != nil {
+		return nil, err
+	}
+	f, err := d.root.OpenFile(name, flag|openFlags, 0)
+	if err != nil {
+		return nil, stepError(err)
+	}
+	after, err := fileNode(f)
+	if err == nil && !same(before, after) {
+		err = refuse(Changed, "")
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+func (d *stepDir) self() (node, error) {
+	info, err := d.root.Stat(".")
+	if err != nil {
+		return node{}, stepError(err)
+	}
+	return nodeOf(info), nil
+}
+
+func (d *stepDir) names(max int) ([]string, error) {
+	f, err := d.root.Open(".")
+	if err != nil {
+		return nil, stepError(err)
+	}
+	defer f.Close()
+	return readNames(f, max)
+}
+
+// readNames reads at most max names from an open directory.
+func readNames(f *os.File, max int) ([]string, error) {
+	names, err := f.Readdirnames(max)
+	for err == nil && len(names) < max {
+		var more []string
+		more, err = f.Readdirnames(max - len(names))
+		names = append(names, more...)
+	}
+	if err == io.EOF {
+		err = nil
+	}
+	return names, err
+}
+
+func (d *stepDir) lstat(name string) (node, error) {
+	info, err := d.root.Lstat(name)
+	if err != nil {
+		return node{}, stepError(err)
+	}
+	n := nodeOf(info)
+	// Finds another file system, but not a second mount of the same one.
+	n.mount = n.dev != d.dev
+	return n, nil
+}
+
+func (d *stepDir) mkdir(name string, perm fs.FileMode) error {
+	return stepError(d.root.Mkdir(name, perm))
+}
+
+func (d *stepDir) rename(from, to string) error {
+	return stepError(d.root.Rename(from, to))
+}
+
+func (d *stepDir) remove(name string, _ bool) error {
+	return stepError(d.root.Remove(name))
+}
+
+func (d *stepDir) sync() error {
+	if !syncsDirs {
+		return nil
+	}
+	f, err := d.root.Open(".")
+	if err != nil {
+		return stepError(err)
+	}
+	defer f.Close()
+	return f.Sync()
+}
+
+func (d *stepDir) close() error { return d.root.Close() }
+
+// stepError recognises os.Root's own refusal, the only one of its errors that
+// is not an error of the operating system: an entry became a link to outside
+// between the look and the opening.
+func stepError(err error) error {
+	if err == nil {
+		return nil
+	}
+	err = bare(err)
+	if err.Error() == "path escapes from parent" {
+		return refuse(Escape, "")
+	}
+	return err
+}
