@@ -1,0 +1,137 @@
+package mcpkit
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/mcpcontract/mcpcontract/result"
+)
+
+// maxDepth bounds how deep arguments may nest. Real arguments nest a handful of levels.
+const maxDepth = 64
+
+// decodeArguments checks raw against the schema and stores it in the struct that into points to.
+//
+// Its errors have the code invalid_arguments and name the field, the fault and what is allowed. They never repeat a
+// value, which may be large or secret.
+func (c *contract) decodeArguments(raw json.RawMessage, into any) error {
+	if raw = bytes.TrimSpace(raw); len(raw) == 0 || string(raw) == "null" {
+		raw = json.RawMessage("{}")
+	}
+	tree, err := parseTree(raw)
+	if err != nil {
+		return invalid(err.Error())
+	}
+	if c.resolved.Validate(tree) != nil {
+		return invalid(c.explain(tree))
+	}
+	err = json.Unmarshal(raw, into)
+	var mismatch *json.UnmarshalTypeError
+	if errors.As(err, &mismatch) {
+		if plain, plainErr := rewrite(c.schema, raw, plainInteger); plainErr == nil {
+			err = json.Unmarshal(plain, into)
+		}
+	}
+	return argumentError(err)
+}
+
+// plainInteger writes an integer such as 20.0 or 2e1 without fraction and exponent. JSON Schema and several clients make
+// no difference, encoding/json does.
+func plainInteger(s *jsonschema.Schema, token json.Token) string {
+	number, ok := token.(json.Number)
+	if !ok || s.Type != "integer" {
+		return ""
+	}
+	if _, err := strconv.ParseInt(number.String(), 10, 64); err == nil {
+		return ""
+	}
+	f, err := number.Float64()
+	if err != nil {
+		return ""
+	}
+	return strconv.FormatFloat(f, 'f', 0, 64)
+}
+
+// argumentError gives an error of encoding/json the right code. An error with a code of its own, from an UnmarshalText
+// method, passes unchanged.
+func argumentError(err error) error {
+	var coded interface{ ErrorCode() string }
+	var mismatch *json.UnmarshalTypeError
+	switch {
+	case err == nil || errors.As(err, &coded):
+		return err
+	case errors.As(err, &mismatch):
+		return invalid(fmt.Sprintf("%q does not fit: want %v", clip(mismatch.Field), mismatch.Type))
+	}
+	return &result.Error{Code: result.CodeInvalidArguments, Message: "invalid arguments: a value has the wrong form", Err: err}
+}
+
+func invalid(faults string) error {
+	return &result.Error{Code: result.CodeInvalidArguments, Message: "invalid arguments: " + faults}
+}
+
+// parseTree decodes raw like json.Unmarshal into an any, but refuses what that accepts in silence: a name that is given
+// twice, of which a client and a server may each read a different one.
+func parseTree(raw json.RawMessage) (any, error) {
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	tree, err := parseValue(dec, nil)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := dec.Token(); err != io.EOF {
+		return nil, errors.New("want one JSON object")
+	}
+	return tree, nil
+}
+
+func parseValue(dec *json.Decoder, at path) (any, error) {
+	token, err := dec.Token()
+	if err != nil {
+		return nil, fmt.Errorf("%s is not valid JSON", at)
+	}
+	delim, ok := token.(json.Delim)
+	if !ok {
+		return token, nil
+	}
+	if len(at) > maxDepth {
+		return nil, fmt.Errorf("nested deeper than %d levels", maxDepth)
+	}
+	if delim == '{' {
+		return parseObject(dec, at)
+	}
+	list := []any{}
+	for dec.More() {
+		item, err := parseValue(dec, append(at, strconv.Itoa(len(list))))
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, item)
+	}
+	_, err = dec.Token()
+	return list, err
+}
+
+func parseObject(dec *json.Decoder, at path) (any, error) {
+	object := make(map[string]any)
+	for dec.More() {
+		token, err := dec.Token()
+		name, ok := token.(string)
+		if err != nil || !ok {
+			return nil, fmt.Errorf("%s is not valid JSON", at)
+		}
+		if _, twice := object[name]; twice {
+			return nil, fmt.Errorf("%s is given twice", append(at, name))
+		}
+		if object[name], err = parseValue(dec, append(at, name)); err != nil {
+			return nil, err
+		}
+	}
+	_, err := dec.Token()
+	return object, err
+}

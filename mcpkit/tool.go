@@ -1,0 +1,202 @@
+package mcpkit
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+
+	"github.com/google/jsonschema-go/jsonschema"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// Effect says what a call of a tool may do to what the server looks after. It becomes the tool's annotations, from which
+// hosts decide whether to ask their user before a call, so it has to be true. There is no default.
+type Effect int
+
+const (
+	// ReadOnly tools change nothing. On the wire: readOnlyHint and idempotentHint true, destructiveHint false.
+	ReadOnly Effect = iota + 1
+	// Additive tools may add something, and leave what is there as it is. On the wire: readOnlyHint and destructiveHint
+	// false.
+	Additive
+	// Destructive tools may change or remove what is there. On the wire: readOnlyHint false, destructiveHint true.
+	Destructive
+)
+
+// Tool is one typed tool: In holds the arguments of a call, Out the result. Both are structs, and both schemas are made
+// from them; the package documentation has the rules.
+//
+//	list := mcpkit.Tool[ListArgs, List]{
+//		Name:        "list_repos",
+//		Description: "List the repositories of the workspace.",
+//		Effect:      mcpkit.ReadOnly,
+//		Run:         listRepos,
+//	}
+//	server, err := mcpkit.NewServer(impl, nil, list.Install)
+//
+// A Tool is a plain value: copy it freely, and change nothing after Install.
+type Tool[In, Out any] struct {
+	// Name is what clients call, without [Options.ToolPrefix]. With the prefix it has 1 to 64 letters, digits, _ or -.
+	// Required.
+	Name string
+
+	// Title is the name that a client may show to people. Empty means none.
+	Title string
+
+	// Description tells a model what the tool does and when to use it. Required.
+	Description string
+
+	// Effect says what a call may change. Required.
+	Effect Effect
+
+	// Idempotent says that repeating a call with the same arguments changes nothing more. It is implied by [ReadOnly].
+	Idempotent bool
+
+	// OpenWorld says that a call reaches beyond what the server looks after, for example to the network.
+	OpenWorld bool
+
+	// Schema, if not nil, is called once by Install with the two inferred schemas. It may change them in place, to say
+	// what field tags cannot. What it leaves has to keep the rules of the package documentation.
+	Schema func(input, output *jsonschema.Schema)
+
+	// Run does the work. It is called concurrently, with arguments that match the input schema. An error reaches the
+	// client with the code of its ErrorCode method, or as internal without its text when it has none. Required.
+	//
+	// [Request] and [Principal] say more about the call.
+	Run func(ctx context.Context, in In) (Out, error)
+}
+
+// Install adds the tool to a server. The method value t.Install is a [Feature].
+//
+// Its error says what is wrong with the declaration: a missing field, a bad or duplicate name, or a type that has no
+// acceptable schema.
+func (t Tool[In, Out]) Install(in *Installer) error {
+	if t.Run == nil {
+		return fmt.Errorf("tool %q: Run is not set", t.Name)
+	}
+	spec := toolSpec{
+		Tool:       mcp.Tool{Name: t.Name, Title: t.Title, Description: t.Description},
+		effect:     t.Effect,
+		idempotent: t.Idempotent,
+		openWorld:  t.OpenWorld,
+		schema:     t.Schema,
+		run: func(ctx context.Context, input *contract, raw json.RawMessage) (any, error) {
+			var args In
+			if err := input.decodeArguments(raw, &args); err != nil {
+				return nil, err
+			}
+			return t.Run(ctx, args)
+		},
+	}
+	return in.addTool(spec, reflect.TypeFor[In](), reflect.TypeFor[Out]())
+}
+
+// toolSpec is a tool declaration without its types, so that everything but the call of Run is compiled once.
+type toolSpec struct {
+	mcp.Tool
+	effect     Effect
+	idempotent bool
+	openWorld  bool
+	schema     func(input, output *jsonschema.Schema)
+	run        func(ctx context.Context, input *contract, raw json.RawMessage) (any, error)
+}
+
+// addTool checks spec and plans its registration.
+func (in *Installer) addTool(spec toolSpec, inType, outType reflect.Type) error {
+	name := spec.Name
+	tool := spec.Tool
+	tool.Name = in.ToolName(name)
+	if err := in.checkTool(&spec, tool.Name); err != nil {
+		return fmt.Errorf("tool %q: %w", name, err)
+	}
+	input, output, err := contracts(inType, outType, spec.schema)
+	if err != nil {
+		return fmt.Errorf("tool %q: %w", name, err)
+	}
+	readOnly := spec.effect == ReadOnly
+	destructive := spec.effect == Destructive
+	tool.Annotations = &mcp.ToolAnnotations{
+		ReadOnlyHint:    readOnly,
+		DestructiveHint: &destructive,
+		IdempotentHint:  readOnly || spec.idempotent,
+		OpenWorldHint:   &spec.openWorld,
+	}
+	tool.InputSchema, tool.OutputSchema = input.wire, output.wire
+	in.tools[tool.Name] = true
+	in.plan(func(s *mcp.Server) {
+		s.AddTool(&tool, func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			res := new(mcp.CallToolResult)
+			out, err := spec.call(ctx, req, input, output)
+			if err != nil {
+				res.SetError(err)
+			} else {
+				res.StructuredContent = out
+			}
+			return res, nil
+		})
+	})
+	return nil
+}
+
+// call runs one call from its raw arguments to its raw result.
+func (t *toolSpec) call(ctx context.Context, req *mcp.CallToolRequest, input, output *contract) (json.RawMessage, error) {
+	out, err := t.run(context.WithValue(ctx, requestKey{}, req), input, req.Params.Arguments)
+	if err != nil {
+		return nil, err
+	}
+	return output.encodeResult(out)
+}
+
+// checkTool refuses a declaration that a client could not use.
+func (in *Installer) checkTool(spec *toolSpec, fullName string) error {
+	switch {
+	case !validName(fullName, maxToolName):
+		return fmt.Errorf("the full name %q has to be 1 to %d letters, digits, _ or -", clip(fullName), maxToolName)
+	case in.tools[fullName]:
+		return errors.New("the server already has a tool of this name")
+	case strings.TrimSpace(spec.Description) == "":
+		return errors.New("Description is not set")
+	case spec.effect < ReadOnly || spec.effect > Destructive:
+		return errors.New("Effect is not set: say whether the tool is ReadOnly, Additive or Destructive")
+	}
+	return nil
+}
+
+// contracts makes both schemas of a tool.
+func contracts(inType, outType reflect.Type, hook func(input, output *jsonschema.Schema)) (input, output *contract, err error) {
+	inSchema, err := infer(inType, arguments)
+	if err != nil {
+		return nil, nil, fmt.Errorf("arguments: %w", err)
+	}
+	outSchema, err := infer(outType, results)
+	if err != nil {
+		return nil, nil, fmt.Errorf("result: %w", err)
+	}
+	if hook != nil {
+		hook(inSchema, outSchema)
+	}
+	if input, err = seal(inSchema); err != nil {
+		return nil, nil, fmt.Errorf("arguments: %w", err)
+	}
+	if output, err = seal(outSchema); err != nil {
+		return nil, nil, fmt.Errorf("result: %w", err)
+	}
+	return input, output, nil
+}
+
+// validName reports whether name is 1 to limit letters, digits, _ or -. The protocol allows dots and 128 characters too,
+// but several model APIs refuse a call with such a tool in its list.
+func validName(name string, limit int) bool {
+	if name == "" || len(name) > limit {
+		return false
+	}
+	for _, r := range name {
+		if (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '_' && r != '-' {
+			return false
+		}
+	}
+	return true
+}
