@@ -55,7 +55,8 @@ type tracedDir struct {
 }
 
 func (t *tracedDir) note(op, name string, err error) {
-	t.fn(Event{Op: op, Path: path.Join(t.at, name), Err: err})
+	p := path.Join(t.at, name)
+	t.fn(Event{Op: op, Path: p, Err: fail(op, p, err)})
 }
 
 func (t *tracedDir) sub(p string) (dir, error) {
@@ -70,14 +71,18 @@ func (t *tracedDir) sub(p string) (dir, error) {
 func (t *tracedDir) open(p string, flag int, perm fs.FileMode) (*os.File, error) {
 	f, err := t.d.open(p, flag, perm)
 	op := "open"
-	if flag&os.O_CREATE != 0 {
+	if flag&os.O_EXCL != 0 {
 		op = "create"
 	}
 	t.note(op, p, err)
 	return f, err
 }
 
-func (t *tracedDir) self() (node, error) { return t.d.self() }
+func (t *tracedDir) self() (node, error) {
+	n, err := t.d.self()
+	t.note("stat", ".", err)
+	return n, err
+}
 
 func (t *tracedDir) names(max int) ([]string, error) {
 	names, err := t.d.names(max)

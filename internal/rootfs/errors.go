@@ -119,27 +119,36 @@ func (c Code) text() string {
 	}
 }
 
-// refuse makes an error that [fail] completes with operation and path.
-func refuse(c Code, format string, args ...any) error {
-	e := &Error{Code: c}
-	if format != "" {
-		e.Err = fmt.Errorf(format, args...)
-	}
-	return e
+// A refusal is an error of this package's inner functions, which know neither
+// operation nor path.
+type refusal struct {
+	code Code
+	why  error // may be nil
 }
 
-// fail turns any error of this package's inner functions into the *Error a
-// caller sees. It returns nil for nil.
+func (r *refusal) Error() string { return r.code.text() }
+
+// refuse returns a refusal without a further reason.
+func refuse(c Code) error { return &refusal{code: c} }
+
+// refusef returns a refusal with a reason.
+func refusef(c Code, format string, args ...any) error {
+	return &refusal{c, fmt.Errorf(format, args...)}
+}
+
+// fail turns any error of an inner function into the *Error a caller sees. It
+// returns nil for nil, and an *Error as it is.
 func fail(op, path string, err error) error {
 	if err == nil {
 		return nil
 	}
 	var e *Error
 	if errors.As(err, &e) {
-		if e.Op == "" {
-			e.Op, e.Path = op, path
-		}
 		return e
+	}
+	var r *refusal
+	if errors.As(err, &r) {
+		return &Error{Op: op, Path: path, Code: r.code, Err: r.why}
 	}
 	err = bare(err)
 	return &Error{Op: op, Path: path, Code: codeOfOS(err), Err: err}
@@ -151,6 +160,10 @@ func bare(err error) error {
 	var pe *fs.PathError
 	if errors.As(err, &pe) {
 		return pe.Err
+	}
+	var le *os.LinkError
+	if errors.As(err, &le) {
+		return le.Err
 	}
 	var se *os.SyscallError
 	if errors.As(err, &se) {

@@ -78,11 +78,11 @@ func lockFile(d dir, name string, f *os.File) error {
 		return err
 	}
 	if !ok {
-		return refuse(Locked, "")
+		return refuse(Locked)
 	}
 	now, err := d.lstat(name)
 	if err != nil || !same(n, now) {
-		return refuse(Locked, "the lock file was replaced")
+		return refusef(Locked, "the lock file was replaced")
 	}
 	return nil
 }

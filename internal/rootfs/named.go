@@ -7,58 +7,69 @@ import (
 	"path/filepath"
 )
 
-// ReadNamed reads a file that an operator named, in the form of the operating
-// system and anywhere. Its links are resolved once; after that the conditions
-// of [Root.ReadFile] hold. Never give it a name that came from a document or
-// a model.
+// ReadNamed reads a regular file of at most max bytes that an operator named,
+// in the form of the operating system and anywhere. Links in the name are the
+// operator's choice and are followed, and the file may have other names and
+// lie on another mount; for the rest the conditions of [Root.ReadFile] hold.
+// Never give it a name that came from a document or a model.
 func ReadNamed(path string, max int64) ([]byte, error) {
-	var data []byte
-	full, err := filepath.EvalSymlinks(path)
-	if err == nil {
-		err = inParent(full, func(r *Root, name string) (err error) {
-			data, err = r.readAll(name, max)
-			return err
-		})
+	f, err := os.OpenFile(path, os.O_RDONLY|openFlags, 0)
+	if err != nil {
+		return nil, fail("read", path, err)
 	}
-	return data, failNamed("read", path, err)
+	defer f.Close()
+	var b buffer
+	err = readStill(f, max, b.fill, func(n node) error {
+		if !n.mode.IsRegular() {
+			return refuse(NotRegular)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fail("read", path, err)
+	}
+	return b.data, nil
 }
 
 // WriteNamed writes a file that an operator named, under the conditions of
 // [Root.WriteFile]. If the name is a link, the file it leads to is written; a
 // link that leads nowhere is refused with code not_found.
 func WriteNamed(path string, data []byte, perm fs.FileMode) error {
-	full, err := filepath.EvalSymlinks(path)
+	full, err := resolve(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		// Only a missing file may be made, not what a dangling link names.
 		if _, linkErr := os.Lstat(path); errors.Is(linkErr, fs.ErrNotExist) {
-			full, err = path, nil
+			full, err = filepath.Abs(path)
 		}
 	}
-	if err == nil {
-		err = inParent(full, func(r *Root, name string) error {
-			return r.replace(r.top, name, name, data, perm)
-		})
-	}
-	return failNamed("write", path, err)
-}
-
-// inParent opens the directory that the file full is in and runs fn with the
-// last part. That part is an operator's choice, so the policy is not asked.
-func inParent(full string, fn func(r *Root, name string) error) error {
-	abs, err := filepath.Abs(full)
 	if err != nil {
-		return err
+		return fail("write", path, err)
 	}
-	dir, name := filepath.Split(abs)
+	dir, name := filepath.Split(full)
 	if name == "" {
-		return refuse(NotRegular, "")
+		return fail("write", path, refuse(NotRegular))
 	}
 	r, err := Open(dir, nil)
 	if err != nil {
-		return err
+		return failNamed("write", path, err)
 	}
 	defer r.Close()
-	return fn(r, name)
+	// The name is the operator's choice too, so the policy is not asked.
+	return failNamed("write", path, r.replace(r.top, name, name, data, perm))
+}
+
+// resolve returns the absolute name without links.
+func resolve(name string) (string, error) {
+	abs, err := filepath.Abs(name)
+	if err != nil {
+		return "", err
+	}
+	full, err := filepath.EvalSymlinks(abs)
+	var pe *fs.PathError
+	if err != nil && !errors.As(err, &pe) {
+		return "", refuse(Link) // the one other error is about a circle of links
+	}
+	return full, err
 }
 
 // failNamed completes an error with the name that the operator gave.

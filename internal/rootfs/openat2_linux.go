@@ -1,7 +1,6 @@
 package rootfs
 
 import (
-	"errors"
 	"io/fs"
 	"os"
 	"syscall"
@@ -86,7 +85,10 @@ func (d *fastDir) do(fn func(fd int) error) error {
 			}
 		}
 	})
-	return errors.Join(closed, err)
+	if closed != nil {
+		return closed
+	}
+	return err
 }
 
 func (d *fastDir) sub(path string) (dir, error) {

@@ -1,7 +1,6 @@
 package rootfs
 
 import (
-	"fmt"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -35,29 +34,29 @@ const (
 //     or "~", which tools mistake for an option or a home directory.
 //   - No part is a device name of Windows, with or without an extension, has
 //     the form of a short 8.3 name, or is ".git" in any case.
-func Check(path string) error {
-	if err := check(path); err != nil {
-		return &Error{Op: "check", Path: path, Code: PathInvalid, Err: err}
-	}
-	return nil
-}
+func Check(path string) error { return fail("check", path, check(path)) }
 
+// check is Check with an incomplete error.
 func check(path string) error {
 	switch {
 	case path == "":
-		return fmt.Errorf("it is empty")
+		return invalid("it is empty")
 	case len(path) > MaxPath:
-		return fmt.Errorf("it has %d bytes, the limit is %d", len(path), MaxPath)
+		return invalid("it has %d bytes, the limit is %d", len(path), MaxPath)
 	case !utf8.ValidString(path):
-		return fmt.Errorf("it is not valid UTF-8")
+		return invalid("it is not valid UTF-8")
 	}
+	parts := 1
 	for _, r := range path {
 		if forbidden(r) {
-			return fmt.Errorf("it contains %+q", r)
+			return invalid("it contains %+q", r)
+		}
+		if r == '/' {
+			parts++
 		}
 	}
-	if n := strings.Count(path, "/") + 1; n > MaxDepth {
-		return fmt.Errorf("it has %d parts, the limit is %d", n, MaxDepth)
+	if parts > MaxDepth {
+		return invalid("it has %d parts, the limit is %d", parts, MaxDepth)
 	}
 	for part := range strings.SplitSeq(path, "/") {
 		if err := checkPart(part); err != nil {
@@ -67,11 +66,16 @@ func check(path string) error {
 	return nil
 }
 
+func invalid(format string, args ...any) error { return refusef(PathInvalid, format, args...) }
+
 // forbidden reports whether no name may contain r.
 func forbidden(r rune) bool {
 	switch r {
-	case '\\', ':', '*', '?', '"', '<', '>', '|':
+	case '\\', ':', '*', '?', '"', '<', '>', '|', 0x7f:
 		return true
+	}
+	if r < utf8.RuneSelf {
+		return r < ' '
 	}
 	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp)
 }
@@ -79,23 +83,23 @@ func forbidden(r rune) bool {
 func checkPart(part string) error {
 	switch {
 	case part == "":
-		return fmt.Errorf("it is absolute, ends with a slash or has an empty part")
+		return invalid("it is absolute, ends with a slash or has an empty part")
 	case part == "." || part == "..":
-		return fmt.Errorf("it contains the part %q", part)
+		return invalid("it contains the part %q", part)
 	case len(part) > MaxName:
-		return fmt.Errorf("a part has %d bytes, the limit is %d", len(part), MaxName)
+		return invalid("a part has %d bytes, the limit is %d", len(part), MaxName)
 	case part[0] == '-' || part[0] == '~':
-		return fmt.Errorf("a part starts with %q", part[:1])
-	case strings.HasSuffix(part, "."):
-		return fmt.Errorf("a part ends with a dot")
+		return invalid("a part starts with %q", part[:1])
+	case part[len(part)-1] == '.':
+		return invalid("a part ends with a dot")
 	case strings.TrimSpace(part) != part:
-		return fmt.Errorf("a part starts or ends with a space")
+		return invalid("a part starts or ends with a space")
 	case device(part):
-		return fmt.Errorf("%q is a device name of Windows", part)
+		return invalid("%q is a device name of Windows", part)
 	case shortName(part):
-		return fmt.Errorf("%q has the form of a short 8.3 name", part)
-	case FoldKey(part) == ".git":
-		return fmt.Errorf("it leads into %q", part)
+		return invalid("%q has the form of a short 8.3 name", part)
+	case strings.EqualFold(part, ".git"):
+		return invalid("it leads into %q", part)
 	}
 	return nil
 }
@@ -104,12 +108,15 @@ func checkPart(part string) error {
 // before the first dot, without spaces at its end, as Windows does.
 func device(part string) bool {
 	base, _, _ := strings.Cut(part, ".")
-	base = strings.ToUpper(strings.TrimRight(base, " "))
-	switch base {
+	base = strings.TrimRight(base, " ")
+	if len(base) < 3 || len(base) > 7 {
+		return false
+	}
+	switch strings.ToUpper(base) {
 	case "CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$":
 		return true
 	}
-	if !strings.HasPrefix(base, "COM") && !strings.HasPrefix(base, "LPT") {
+	if kind := base[:3]; !strings.EqualFold(kind, "COM") && !strings.EqualFold(kind, "LPT") {
 		return false
 	}
 	switch base[3:] {
@@ -124,8 +131,11 @@ func device(part string) bool {
 // after a dot.
 func shortName(part string) bool {
 	base, ext, _ := strings.Cut(part, ".")
+	if len(base) > 8 || len(ext) > 3 {
+		return false
+	}
 	stem := strings.TrimRight(base, "0123456789")
-	return len(base) <= 8 && len(ext) <= 3 && stem != base && strings.HasSuffix(stem, "~")
+	return stem != base && strings.HasSuffix(stem, "~")
 }
 
 // FoldKey returns a text that is equal for two paths which some file system

@@ -1,108 +1,77 @@
 package rootfs
 
 import (
+	"crypto/sha256"
 	"hash"
 	"io"
 	"os"
 )
-
-// hashBuffer is the size of the buffer a file is hashed through.
-const hashBuffer = 128 << 10
-
-// hasher is what Hash needs and reuses.
-type hasher struct {
-	sum hash.Hash
-	buf []byte
-}
 
 // ReadFile returns the content of the regular file at path, which may have at
 // most max bytes. It is refused if it has another name (hard_link), and if its
 // size or time changes while it is read (changed). A larger file is not read
 // at all.
 func (r *Root) ReadFile(path string, max int64) ([]byte, error) {
-	if err := Check(path); err != nil {
+	if err := check(path); err != nil {
 		return nil, fail("read", path, err)
 	}
-	data, err := r.readAll(path, max)
-	return data, fail("read", path, err)
-}
-
-// readAll is ReadFile without the policy.
-func (r *Root) readAll(path string, max int64) (data []byte, err error) {
-	err = r.read(path, max, func(f *os.File, size int64) (int64, error) {
-		// One byte more than expected, to see a file that grows.
-		data = make([]byte, size+1)
-		n, err := io.ReadFull(f, data)
-		data = data[:n]
-		if err == io.EOF || err == io.ErrUnexpectedEOF {
-			err = nil
-		}
-		return int64(n), err
-	})
+	f, err := r.top.open(path, os.O_RDONLY, 0)
 	if err != nil {
-		return nil, err
+		return nil, fail("read", path, err)
 	}
-	return data, nil
+	defer f.Close()
+	var b buffer
+	err = readStill(f, max, b.fill, checkFile)
+	r.note("read", path, err)
+	if err != nil {
+		return nil, fail("read", path, err)
+	}
+	return b.data, nil
 }
 
 // Hash returns the SHA-256 of the regular file at path and its size, under the
 // conditions of ReadFile. It uses a fixed amount of memory.
-func (r *Root) Hash(path string, max int64) (sum [32]byte, size int64, err error) {
-	if err := Check(path); err != nil {
-		return sum, 0, fail("read", path, err)
+func (r *Root) Hash(path string, max int64) (sum [sha256.Size]byte, size int64, err error) {
+	if err := check(path); err != nil {
+		return sum, 0, fail("hash", path, err)
 	}
-	h := r.hashers.Get().(*hasher)
-	defer r.hashers.Put(h)
-	err = r.read(path, max, func(f *os.File, want int64) (int64, error) {
-		n, err := h.fill(f, want)
-		size = n
-		return n, err
-	})
-	if err != nil {
-		return sum, 0, fail("read", path, err)
-	}
-	h.sum.Sum(sum[:0])
-	return sum, size, nil
+	sum, size, err = r.hash(r.top, path, path, max)
+	return sum, size, fail("hash", path, err)
 }
 
-// fill hashes f until its end, or until it has given more than want bytes.
-func (h *hasher) fill(f *os.File, want int64) (total int64, err error) {
-	h.sum.Reset()
-	for total <= want {
-		n, err := f.Read(h.buf)
-		h.sum.Write(h.buf[:n])
-		total += int64(n)
-		if err == io.EOF {
-			return total, nil
-		}
-		if err != nil {
-			return total, err
-		}
-	}
-	return total, nil
-}
-
-// read opens the file at path, has fn read it, and sees that it held still.
-// fn returns how many bytes it got; more than it was told means growth. The
-// path is not checked.
-func (r *Root) read(path string, max int64, fn func(f *os.File, size int64) (int64, error)) error {
-	f, err := r.top.open(path, os.O_RDONLY, 0)
+// hash hashes the file at name in d. For Trace it is at path.
+func (r *Root) hash(d dir, path, name string, max int64) (sum [sha256.Size]byte, size int64, err error) {
+	f, err := d.open(name, os.O_RDONLY, 0)
 	if err != nil {
-		return err
+		return sum, 0, err
 	}
 	defer f.Close()
+	h := r.hashers.Get().(*hasher)
+	defer r.hashers.Put(h)
+	err = readStill(f, max, h.fill, checkFile)
+	r.note("read", path, err)
+	if err != nil {
+		return sum, 0, err
+	}
+	h.sum.Sum(sum[:0])
+	return sum, h.n, nil
+}
+
+// readStill has fill read f, whose kind check accepts, if it has at most max
+// bytes, and sees that it held still meanwhile. fill is told how many bytes to
+// expect and returns how many there were, stopping after one too many.
+func readStill(f *os.File, max int64, fill func(f *os.File, want int64) (int64, error), check func(node) error) error {
 	before, err := fileNode(f)
 	if err != nil {
 		return err
 	}
-	if err := checkFile(before); err != nil {
+	if err := check(before); err != nil {
 		return err
 	}
 	if before.size > max {
-		return refuse(TooLarge, "it has %d bytes, the limit is %d", before.size, max)
+		return refusef(TooLarge, "it has %d bytes, the limit is %d", before.size, max)
 	}
-	n, err := fn(f, before.size)
-	r.note("read", path, err)
+	n, err := fill(f, before.size)
 	if err != nil {
 		return err
 	}
@@ -111,7 +80,47 @@ func (r *Root) read(path string, max int64, fn func(f *os.File, size int64) (int
 		return err
 	}
 	if n != before.size || after.size != before.size || !after.mod.Equal(before.mod) {
-		return refuse(Changed, "")
+		return refuse(Changed)
 	}
 	return nil
+}
+
+// A buffer takes the content of a file.
+type buffer struct{ data []byte }
+
+func (b *buffer) fill(f *os.File, want int64) (int64, error) {
+	b.data = make([]byte, want+1) // room for one byte too many
+	n, err := io.ReadFull(f, b.data)
+	b.data = b.data[:n]
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		err = nil
+	}
+	return int64(n), err
+}
+
+// hashBuffer is the size of the buffer that a file is hashed through.
+const hashBuffer = 128 << 10
+
+// A hasher hashes one file after another.
+type hasher struct {
+	sum hash.Hash
+	buf []byte
+	n   int64 // bytes hashed
+}
+
+func (h *hasher) fill(f *os.File, want int64) (int64, error) {
+	h.sum.Reset()
+	h.n = 0
+	for h.n <= want {
+		n, err := f.Read(h.buf)
+		h.sum.Write(h.buf[:n])
+		h.n += int64(n)
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return h.n, err
+		}
+	}
+	return h.n, nil
 }

@@ -71,7 +71,7 @@ func (d *stepDir) child(name string) (*stepDir, error) {
 	sub := &stepDir{root, d.dev}
 	after, err := sub.self()
 	if err == nil && !same(before, after) {
-		err = refuse(Changed, "")
+		err = refuse(Changed)
 	}
 	if err != nil {
 		root.Close()
@@ -113,7 +113,7 @@ func (d *stepDir) open(p string, flag int, perm fs.FileMode) (*os.File, error) {
 		}
 		return d.openAs(name, flag&^os.O_CREATE, before)
 	}
-	return nil, refuse(Changed, "")
+	return nil, refuse(Changed)
 }
 
 // openAs opens the existing file name if it is still the one described.
@@ -127,7 +127,7 @@ func (d *stepDir) openAs(name string, flag int, before node) (*os.File, error) {
 	}
 	after, err := fileNode(f)
 	if err == nil && !same(before, after) {
-		err = refuse(Changed, "")
+		err = refuse(Changed)
 	}
 	if err != nil {
 		f.Close()
@@ -213,7 +213,7 @@ func stepError(err error) error {
 	}
 	err = bare(err)
 	if err.Error() == "path escapes from parent" {
-		return refuse(Escape, "")
+		return refuse(Escape)
 	}
 	return err
 }

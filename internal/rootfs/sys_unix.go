@@ -54,7 +54,10 @@ func tryLock(f *os.File) (bool, error) {
 	if errors.Is(lockErr, unix.EWOULDBLOCK) {
 		return false, nil
 	}
-	return err == nil && lockErr == nil, errors.Join(err, lockErr)
+	if err == nil {
+		err = lockErr
+	}
+	return err == nil, err
 }
 
 // control runs fn with the descriptor of f, which stays open meanwhile.

@@ -32,8 +32,11 @@ func fileNode(f *os.File) (node, error) {
 	err = control(f, func(fd uintptr) {
 		sysErr = windows.GetFileInformationByHandle(windows.Handle(fd), &by)
 	})
+	if err == nil {
+		err = sysErr
+	}
 	n.links = uint64(by.NumberOfLinks)
-	return n, errors.Join(err, sysErr)
+	return n, err
 }
 
 // same reports whether a and b are one file.
@@ -49,7 +52,10 @@ func tryLock(f *os.File) (bool, error) {
 	if errors.Is(lockErr, windows.ERROR_LOCK_VIOLATION) || errors.Is(lockErr, windows.ERROR_IO_PENDING) {
 		return false, nil
 	}
-	return err == nil && lockErr == nil, errors.Join(err, lockErr)
+	if err == nil {
+		err = lockErr
+	}
+	return err == nil, err
 }
 
 // control runs fn with the handle of f, which stays open meanwhile.

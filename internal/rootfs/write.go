@@ -131,7 +131,7 @@ func (r *Root) MkdirAll(path string, perm fs.FileMode) error {
 	if path == "." {
 		return nil
 	}
-	if err := Check(path); err != nil {
+	if err := check(path); err != nil {
 		return fail("mkdir", path, err)
 	}
 	d, err := r.top.sub(".")
@@ -182,12 +182,12 @@ func (r *Root) Remove(path string) error {
 // with one name is replaced; anything else at newpath is refused with code
 // link, not_regular, hard_link or cross_device.
 func (r *Root) Rename(oldpath, newpath string) error {
-	if err := Check(oldpath); err != nil {
+	if err := check(oldpath); err != nil {
 		return fail("rename", oldpath, err)
 	}
 	return r.within("rename", newpath, func(d dir, name string) error {
 		if path.Dir(oldpath) != path.Dir(newpath) {
-			return refuse(PathInvalid, "it is not in the directory of %.160q", oldpath)
+			return refusef(PathInvalid, "it is not in the directory of %.160q", oldpath)
 		}
 		if err := replaceable(d, name); err != nil {
 			return err
