@@ -19,13 +19,8 @@ func ReadNamed(path string, max int64) ([]byte, error) {
 	}
 	defer f.Close()
 	var b buffer
-	err = readStill(f, max, b.fill, func(n node) error {
-		if !n.mode.IsRegular() {
-			return refuse(NotRegular)
-		}
-		return nil
-	})
-	if err != nil {
+	src := source{f: f, path: path, root: &Root{}, named: true}
+	if err := src.read(max, &b); err != nil {
 		return nil, fail("read", path, err)
 	}
 	return b.data, nil

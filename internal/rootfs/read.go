@@ -21,9 +21,8 @@ func (r *Root) ReadFile(path string, max int64) ([]byte, error) {
 	}
 	defer f.Close()
 	var b buffer
-	err = readStill(f, max, b.fill, checkFile)
-	r.note("read", path, err)
-	if err != nil {
+	src := source{f: f, path: path, root: r}
+	if err := src.read(max, &b); err != nil {
 		return nil, fail("read", path, err)
 	}
 	return b.data, nil
@@ -48,34 +47,50 @@ func (r *Root) hash(d dir, path, name string, max int64) (sum [sha256.Size]byte,
 	defer f.Close()
 	h := r.hashers.Get().(*hasher)
 	defer r.hashers.Put(h)
-	err = readStill(f, max, h.fill, checkFile)
-	r.note("read", path, err)
-	if err != nil {
+	src := source{f: f, path: path, root: r}
+	if err := src.read(max, h); err != nil {
 		return sum, 0, err
 	}
 	h.sum.Sum(sum[:0])
 	return sum, h.n, nil
 }
 
-// readStill has fill read f, whose kind check accepts, if it has at most max
-// bytes, and sees that it held still meanwhile. fill is told how many bytes to
-// expect and returns how many there were, stopping after one too many.
-func readStill(f *os.File, max int64, fill func(f *os.File, want int64) (int64, error), check func(node) error) error {
-	before, err := fileNode(f)
+// A source is an open file to be read once.
+type source struct {
+	f     *os.File
+	path  string
+	root  *Root
+	named bool // an operator named it: see ReadNamed
+}
+
+// A sink takes the content of a file. It is told how many bytes to expect, and
+// returns how many there were; it may stop after one too many.
+type sink interface {
+	fill(f *os.File, want int64) (int64, error)
+}
+
+// read moves the content to s if it has at most max bytes, and sees that the
+// file held still meanwhile.
+func (src *source) read(max int64, s sink) error {
+	before, err := src.stat()
 	if err != nil {
 		return err
 	}
-	if err := check(before); err != nil {
+	if src.named {
+		before.links, before.mount = 1, false
+	}
+	if err := checkFile(before); err != nil {
 		return err
 	}
 	if before.size > max {
 		return refusef(TooLarge, "it has %d bytes, the limit is %d", before.size, max)
 	}
-	n, err := fill(f, before.size)
+	n, err := s.fill(src.f, before.size)
+	src.root.note("read", src.path, err)
 	if err != nil {
 		return err
 	}
-	after, err := fileNode(f)
+	after, err := src.stat()
 	if err != nil {
 		return err
 	}
@@ -83,6 +98,12 @@ func readStill(f *os.File, max int64, fill func(f *os.File, want int64) (int64, 
 		return refuse(Changed)
 	}
 	return nil
+}
+
+func (src *source) stat() (node, error) {
+	n, err := fileNode(src.f)
+	src.root.note("stat", src.path, err)
+	return n, err
 }
 
 // A buffer takes the content of a file.

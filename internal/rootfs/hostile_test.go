@@ -1,0 +1,645 @@
+//go:build unix
+
+package rootfs_test
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"maps"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mcpcontract/mcpcontract/internal/rootfs"
+)
+
+// A scene is one root with good files in it and secrets around it.
+type scene struct {
+	*testing.T
+	base string // holds root, secret, root-evil
+	dir  string // the root
+	opts rootfs.Options
+}
+
+func newScene(t *testing.T, opts rootfs.Options) *scene {
+	base := t.TempDir()
+	s := &scene{T: t, base: base, dir: filepath.Join(base, "root"), opts: opts}
+	put(t, base, "secret", secret, "root-evil/x", secret, "out/secret", secret)
+	put(t, s.dir, "ok.md", "ok", "d/ok.md", "ok", "k.md", "ok")
+	return s
+}
+
+// in returns the name of an entry of the root.
+func (s *scene) in(path string) string { return filepath.Join(s.dir, path) }
+
+// link makes a symbolic link in the root.
+func (s *scene) link(target, path string) { must(s, os.Symlink(target, s.in(path))) }
+
+// device makes a character device in the root, or skips the test.
+func (s *scene) device(path string, dev int) {
+	if err := syscall.Mknod(s.in(path), syscall.S_IFCHR|0o666, dev); err != nil {
+		s.Skipf("making a device needs privilege: %v", err)
+	}
+}
+
+// A hostile is one row of the table of hostile cases.
+type hostile struct {
+	row   int
+	name  string
+	setup func(s *scene)     // prepares the scene
+	paths []string           // what is asked for
+	want  rootfs.Code        // of reading each
+	do    func(*scene) error // asked instead of reading paths
+	root  bool               // needs privilege to mount
+	// blind says that the portable method reads it: it cannot see a second
+	// mount of the root's own file system.
+	blind bool
+}
+
+// read is what most rows ask for.
+func read(s *scene, path string) (string, error) {
+	r := open(s, s.dir, s.opts)
+	data, err := r.ReadFile(path, 1<<20)
+	return string(data), err
+}
+
+// lexical are the rows that the path policy decides alone.
+func lexical() []hostile {
+	long := strings.Repeat("n", 255)
+	row := func(n int, name string, paths ...string) hostile {
+		return hostile{row: n, name: name, paths: paths, want: rootfs.PathInvalid}
+	}
+	return []hostile{
+		row(1, "parent", "../secret"),
+		row(2, "down and out", "d/../../secret"),
+		row(3, "dots", ".."),
+		row(4, "dots and slash", "../", "d/../..//"),
+		row(5, "neighbour with the same prefix", "../root-evil/x"),
+		row(9, "two slashes", "//etc/x", "///"),
+		row(10, "empty", ""),
+		row(11, "dot as a file", ".", "./"),
+		row(12, "unclean", "d/../ok.md"),
+		row(13, "unclean through nothing", "missing/../ok.md"),
+		row(14, "unclean through a file", "ok.md/../d/ok.md"),
+		row(15, "empty and dot parts", "d//ok.md", "./ok.md", "d/./ok.md"),
+		row(16, "slash after a file", "ok.md/"),
+		row(17, "dot after a file", "ok.md/."),
+		row(18, "backslash", `..\secret`, `d\ok.md`, `ok.md\`, `\\host\share\x`),
+		row(21, "NUL", "ok\x00.md"),
+		row(22, "NUL and a way out", "ok\x00/../../x"),
+		row(23, "control characters", "a\nb", "a\rb", "a\tb", "\x1b[2J", "a\x7f", "a\u0085b", "a\u2028b"),
+		row(24, "invalid UTF-8", "a\xff", "\xc3", "a\xed\xa0\x80"),
+		row(25, "overlong slash", "a\xc0\xafb"),
+		row(26, "bidirectional override", "a\u202emd.exe", "\u2066a"),
+		row(27, "zero width", "a\u200b.md", "a\u200c.md", "a\u200d.md", "\ufeffa.md"),
+		row(29, "trailing dot", "ok.md.", "d./ok.md", "..."),
+		row(30, "space at an end", "ok.md ", " ok.md", "d /ok.md", "\u00a0a.md", "a.md\u3000"),
+		row(31, "device of Windows", "NUL", "com1.txt", "CONIN$", "d/aux", "Prn .md", "COM\u00b9", "lpt9.tar.gz"),
+		row(32, "alternate stream", "name:stream", "ok.md::$DATA"),
+		row(33, "drive", "C:x", "C:../x", "C:/x"),
+		row(34, "8.3 name", "git~1", "PROGRA~1", "d/readme~2.md", "GI7EBA~1/config"),
+		row(35, ".git", ".git/config", ".GIT/config", "d/.Git", ".gIT"),
+		row(36, ".git with an ignorable", ".g\u200cit/config"),
+		row(37, "option or home", "-rf", "~/x", "d/-x", "~root"),
+		row(38, "255 bytes, no room for a temporary name", long, "d/"+long[:201]),
+		row(39, "256 bytes", long+"n"),
+		row(40, "longer than any system takes", strings.Repeat(long[:200]+"/", 30)+"x"),
+		row(41, "500 parents", strings.Repeat("../", 500)+"secret"),
+		row(42, "1000 times in and out", strings.Repeat("d/../", 1000)+"ok.md"),
+		row(81, "slash after a link", "link/"),
+	}
+}
+
+// onDisk are the rows that depend on what is there.
+func onDisk() []hostile {
+	const outLink = rootfs.Link
+	return []hostile{
+		{row: 6, name: "absolute neighbour", want: rootfs.PathInvalid, do: func(s *scene) error {
+			_, err := read(s, s.dir+"-evil/x")
+			return err
+		}},
+		{row: 7, name: "absolute outside", want: rootfs.PathInvalid, do: func(s *scene) error {
+			_, err := read(s, filepath.Join(s.base, "secret"))
+			return err
+		}},
+		{row: 8, name: "absolute inside", want: rootfs.PathInvalid, do: func(s *scene) error {
+			_, err := read(s, s.in("ok.md"))
+			return err
+		}},
+		{row: 19, name: "percent signs are never decoded", paths: []string{"%2e%2e/secret"}, want: rootfs.NotFound},
+		{row: 20, name: "wide dots are letters", paths: []string{"\uff0e\uff0e/secret"}, want: rootfs.NotFound},
+		{row: 43, name: "absolute link to inside", setup: func(s *scene) { s.link(s.in("ok.md"), "l") },
+			paths: []string{"l"}, want: outLink},
+		{row: 44, name: "relative link to inside", setup: func(s *scene) { s.link("ok.md", "l") },
+			paths: []string{"l"}, want: outLink},
+		{row: 45, name: "link to a directory inside", setup: func(s *scene) { s.link("d", "l") },
+			paths: []string{"l/ok.md", "l"}, want: outLink},
+		{row: 46, name: "link out and back in", setup: func(s *scene) { s.link("../root/d", "l") },
+			paths: []string{"l/ok.md"}, want: outLink},
+		{row: 47, name: "two hops to outside", setup: func(s *scene) { s.link("m", "l"); s.link("../out", "m") },
+			paths: []string{"l/secret", "m/secret"}, want: outLink},
+		{row: 48, name: "link to the parent", setup: func(s *scene) { s.link("..", "l") },
+			paths: []string{"l/secret"}, want: outLink},
+		{row: 49, name: "circle of two", setup: func(s *scene) { s.link("b", "a"); s.link("a", "b") },
+			paths: []string{"a", "b", "a/x"}, want: outLink},
+		{row: 50, name: "circle of one", setup: func(s *scene) { s.link("l", "l") },
+			paths: []string{"l", "l/x"}, want: outLink},
+		{row: 51, name: "dangling link, read", setup: func(s *scene) { s.link("nothing", "l") },
+			paths: []string{"l"}, want: outLink},
+		{row: 52, name: "dangling link to inside, write", setup: func(s *scene) { s.link("nothing", "l") },
+			do: writeAll("l"), want: outLink},
+		{row: 53, name: "dangling link to outside, write", setup: func(s *scene) { s.link("../out/nothing", "l") },
+			do: writeAll("l"), want: outLink},
+		{row: 54, name: "link into proc", setup: func(s *scene) { s.link("/proc/self/root/etc", "l") },
+			paths: []string{"l/hostname", "l"}, want: outLink},
+		{row: 55, name: "link to a descriptor", setup: func(s *scene) { s.link("/proc/self/fd/0", "l") },
+			paths: []string{"l"}, want: outLink},
+		{row: 56, name: "link and dots", setup: func(s *scene) { s.link("d", "l") },
+			paths: []string{"l/../../../ok.md"}, want: rootfs.PathInvalid},
+		{row: 57, name: "hard link to outside, read", setup: hardLink("../secret"),
+			paths: []string{"h"}, want: rootfs.HardLink},
+		{row: 58, name: "hard link to outside, write", setup: hardLink("../secret"),
+			do: writeAll("h"), want: rootfs.HardLink},
+		{row: 59, name: "hard link to inside", setup: hardLink("ok.md"),
+			paths: []string{"h", "ok.md"}, want: rootfs.HardLink},
+		{row: 60, name: "pipe", setup: func(s *scene) { must(s, syscall.Mkfifo(s.in("p"), 0o644)) },
+			paths: []string{"p"}, want: rootfs.NotRegular},
+		{row: 61, name: "socket", setup: socket, paths: []string{"s"}, want: rootfs.NotRegular},
+		{row: 62, name: "endless device", setup: func(s *scene) { s.device("zero", 1<<8|5) },
+			paths: []string{"zero"}, want: rootfs.NotRegular},
+		{row: 63, name: "terminal", setup: func(s *scene) { s.device("tty", 5<<8) },
+			paths: []string{"tty"}, want: rootfs.NotRegular},
+		{row: 64, name: "directory for a file", paths: []string{"d"}, want: rootfs.NotRegular},
+		{row: 65, name: "file for a directory", paths: []string{"ok.md/x", "ok.md/x/y"}, want: rootfs.NotDir},
+		{row: 73, name: "huge and sparse", setup: func(s *scene) {
+			put(s, s.dir, "huge", "")
+			must(s, os.Truncate(s.in("huge"), 1<<40))
+		}, paths: []string{"huge"}, want: rootfs.TooLarge},
+		{row: 83, name: "listed but missing", paths: []string{"gone.md", "gone/x.md"}, want: rootfs.NotFound},
+	}
+}
+
+func hardLink(target string) func(*scene) {
+	return func(s *scene) { must(s, os.Link(s.in(target), s.in("h"))) }
+}
+
+func socket(s *scene) {
+	// The full name may be longer than a socket address can be.
+	s.Chdir(s.dir)
+	l, err := net.Listen("unix", "s")
+	must(s, err)
+	s.Cleanup(func() { l.Close() })
+}
+
+// writeAll tries every way to write to path. It returns WriteFile's error.
+func writeAll(path string) func(*scene) error {
+	return func(s *scene) error {
+		r := open(s, s.dir, s.opts)
+		put(s, s.dir, "new.md", "new")
+		if _, err := r.Create(path, 0o644); rootfs.CodeOf(err) != rootfs.Exists {
+			s.Errorf("Create: %v, want code exists", err)
+		}
+		err := r.WriteFile(path, []byte("new"), 0o644)
+		if renameErr := r.Rename("new.md", path); rootfs.CodeOf(renameErr) != rootfs.CodeOf(err) {
+			s.Errorf("Rename: %v, want the code of WriteFile: %v", renameErr, err)
+		}
+		if _, lockErr := r.Lock(context.Background(), path); rootfs.CodeOf(lockErr) != rootfs.CodeOf(err) {
+			s.Errorf("Lock: %v, want the code of WriteFile: %v", lockErr, err)
+		}
+		must(s, os.Remove(s.in("new.md")))
+		return err
+	}
+}
+
+// TestHostile runs the table of hostile cases: whatever the policy or the disk
+// holds against a path, reading it is refused with the right code, nothing
+// blocks, and neither root nor surroundings change. The rows about time and
+// about several files are in tests of their own, named in TestHostileComplete.
+func TestHostile(t *testing.T) {
+	for _, h := range slices.Concat(lexical(), onDisk(), mounts()) {
+		t.Run(strconv.Itoa(h.row)+" "+h.name, func(t *testing.T) {
+			bothWays(t, func(t *testing.T, opts rootfs.Options) {
+				if h.root {
+					privateMounts(t)
+				}
+				s := newScene(t, opts)
+				if h.setup != nil {
+					h.setup(s)
+				}
+				want := h.want
+				if opts.Portable && h.blind {
+					want = ""
+				}
+				before := tree(t, s.base)
+				start := time.Now()
+				h.check(s, want)
+				if took := time.Since(start); took > 5*time.Second {
+					t.Errorf("took %v", took)
+				}
+				if diff := cmp.Diff(before, tree(t, s.base)); diff != "" {
+					t.Errorf("the disk changed (-before +after):\n%s", diff)
+				}
+			})
+		})
+	}
+}
+
+// check asks for what the row asks for.
+func (h *hostile) check(s *scene, want rootfs.Code) {
+	if h.do != nil {
+		if err := h.do(s); rootfs.CodeOf(err) != want {
+			s.Errorf("got %v, want code %q", err, want)
+		}
+	}
+	for _, path := range h.paths {
+		data, err := read(s, path)
+		if rootfs.CodeOf(err) != want {
+			s.Errorf("ReadFile(%.60q) = %.20q, %v, want code %q", path, data, err, want)
+		}
+		if want != "" && data != "" {
+			s.Errorf("ReadFile(%.60q) returned data beside an error", path)
+		}
+		r := open(s, s.dir, s.opts)
+		if _, _, err := r.Hash(path, 1<<20); rootfs.CodeOf(err) != want {
+			s.Errorf("Hash(%.60q): %v, want code %q", path, err, want)
+		}
+	}
+}
+
+// TestHostileOperations asks for each lexically bad path in every other way.
+// None may touch the file system.
+func TestHostileOperations(t *testing.T) {
+	bothWays(t, func(t *testing.T, opts rootfs.Options) {
+		var seen events
+		opts.Trace = seen.add
+		s := newScene(t, opts)
+		r := open(t, s.dir, opts)
+		before := tree(t, s.base)
+		for _, h := range lexical() {
+			for _, path := range h.paths {
+				ops := operations(r, path)
+				if path == "." { // names the root itself here
+					for _, name := range []string{"Stat", "ReadDir", "Walk", "SyncDir", "MkdirAll"} {
+						delete(ops, name)
+					}
+				}
+				for name, op := range ops {
+					if err := op(); rootfs.CodeOf(err) != rootfs.PathInvalid {
+						t.Errorf("%s(%.60q) = %v, want code path_invalid", name, path, err)
+					}
+				}
+			}
+		}
+		if got := seen.take(); len(got) > 0 {
+			t.Errorf("refused paths caused operations: %v", got[0])
+		}
+		if diff := cmp.Diff(before, tree(t, s.base)); diff != "" {
+			t.Errorf("the disk changed (-before +after):\n%s", diff)
+		}
+	})
+}
+
+// TestThroughLink does everything to a path that leads through a link to a
+// directory: inside the root, and outside.
+func TestThroughLink(t *testing.T) {
+	bothWays(t, func(t *testing.T, opts rootfs.Options) {
+		for _, target := range []string{"d", "../out"} {
+			s := newScene(t, opts)
+			s.link(target, "l")
+			r := open(t, s.dir, opts)
+			before := tree(t, s.base)
+			for _, path := range []string{"l/ok.md", "l/secret", "l/new", "l/new/x"} {
+				for name, op := range operations(r, path) {
+					// Rename names two directories here, refused for that.
+					want := rootfs.Link
+					if strings.HasPrefix(name, "Rename") {
+						want = ""
+					}
+					err := op()
+					if got := rootfs.CodeOf(err); err == nil || want != "" && got != want {
+						t.Errorf("link to %s: %s(%q) = %v, want code %s", target, name, path, err, want)
+					}
+				}
+				// Within the linked directory.
+				if err := r.Rename(path, path+"2"); rootfs.CodeOf(err) != rootfs.Link {
+					t.Errorf("link to %s: Rename(%q) = %v, want code link", target, path, err)
+				}
+			}
+			if diff := cmp.Diff(before, tree(t, s.base)); diff != "" {
+				t.Errorf("link to %s: the disk changed (-before +after):\n%s", target, diff)
+			}
+		}
+	})
+}
+
+// Row 71.
+func TestRootIsLink(t *testing.T) {
+	bothWays(t, func(t *testing.T, opts rootfs.Options) {
+		s := newScene(t, opts)
+		name := filepath.Join(s.base, "name")
+		must(t, os.Symlink("root", name))
+		r := open(t, name, opts)
+		// From now on the link does not matter.
+		must(t, os.Remove(name), os.Symlink("out", name))
+		data, err := r.ReadFile("ok.md", 10)
+		if string(data) != "ok" || err != nil {
+			t.Errorf("ReadFile = %q, %v", data, err)
+		}
+		if want, _ := filepath.EvalSymlinks(s.dir); r.Dir() != want {
+			t.Errorf("Dir() = %q, want %q", r.Dir(), want)
+		}
+	})
+}
+
+// Row 72.
+func TestRootMoves(t *testing.T) {
+	bothWays(t, func(t *testing.T, opts rootfs.Options) {
+		s := newScene(t, opts)
+		r := open(t, s.dir, opts)
+		must(t, os.Rename(s.dir, s.dir+"-moved"), os.Symlink("out", s.dir))
+		if data, err := r.ReadFile("d/ok.md", 10); string(data) != "ok" || err != nil {
+			t.Errorf("ReadFile = %q, %v", data, err)
+		}
+		if _, err := r.ReadFile("secret", 100); rootfs.CodeOf(err) != rootfs.NotFound {
+			t.Errorf("ReadFile of a file of the other directory: %v, want code not_found", err)
+		}
+		must(t, r.WriteFile("new.md", []byte("new"), 0o644))
+		if got := tree(t, s.dir+"-moved")["new.md"]; got != "new" {
+			t.Errorf("WriteFile went elsewhere")
+		}
+	})
+}
+
+// Rows 74 and 75: what is changed between two looks at a file.
+func TestFileChanges(t *testing.T) {
+	cases := []struct {
+		name   string
+		change func(name string) error
+	}{
+		{"grows", func(name string) error {
+			f, err := os.OpenFile(name, os.O_APPEND|os.O_WRONLY, 0)
+			if err != nil {
+				return err
+			}
+			_, err = f.WriteString("more")
+			return errors.Join(err, f.Close())
+		}},
+		{"shrinks", func(name string) error { return os.Truncate(name, 1) }},
+		{"is rewritten with the same size", func(name string) error {
+			return errors.Join(os.WriteFile(name, []byte("KO"), 0o644),
+				os.Chtimes(name, time.Time{}, time.Now().Add(time.Second)))
+		}},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			bothWays(t, func(t *testing.T, opts rootfs.Options) {
+				s := newScene(t, opts)
+				name := s.in("ok.md")
+				opts.Trace = func(e rootfs.Event) {
+					if e.Op == "stat" && e.Path == "ok.md" && e.Err == nil {
+						must(t, c.change(name))
+					}
+				}
+				r := open(t, s.dir, opts)
+				if data, err := r.ReadFile("ok.md", 100); rootfs.CodeOf(err) != rootfs.Changed {
+					t.Errorf("ReadFile = %q, %v, want code changed", data, err)
+				}
+				must(t, os.WriteFile(name, []byte("ok"), 0o644))
+				if _, _, err := r.Hash("ok.md", 100); rootfs.CodeOf(err) != rootfs.Changed {
+					t.Errorf("Hash: %v, want code changed", err)
+				}
+			})
+		})
+	}
+}
+
+// Row 76: a directory becomes a link between being listed and being opened.
+func TestDirectoryBecomesLink(t *testing.T) {
+	bothWays(t, func(t *testing.T, opts rootfs.Options) {
+		s := newScene(t, opts)
+		r := open(t, s.dir, opts)
+		var codes []rootfs.Code
+		must(t, r.Walk(t.Context(), ".", nil, func(i rootfs.Info) error {
+			if strings.HasPrefix(i.Path, "d") {
+				codes = append(codes, rootfs.CodeOf(i.Err))
+			}
+			if i.Path == "d" && i.Err == nil {
+				must(t, os.Rename(s.in("d"), s.in("e")))
+				s.link("../out", "d")
+			}
+			return nil
+		}))
+		if diff := cmp.Diff([]rootfs.Code{"", rootfs.Link}, codes); diff != "" {
+			t.Errorf("codes reported for d (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// Rows 28, 77, 79 and 80: names that some file system takes for one.
+func TestCollision(t *testing.T) {
+	cases := []struct {
+		row         string
+		have, asked string
+		want        string
+	}{
+		{"28", "caf\u00e9.md", "cafe\u0301.md", "caf\u00e9.md"},
+		{"77", "a.md", "A.md", "a.md"},
+		{"77 in a directory", "Docs/x.md", "docs/x.md", "Docs"},
+		{"79", "ss.md", "\u00df.md", "ss.md"},
+		{"80", "\u212a.md", "K.md", "\u212a.md"},
+		{"itself", "a.md", "a.md", ""},
+		{"none", "a.md", "b.md", ""},
+		{"none, and no directory", "a.md", "q/r/b.md", ""},
+		{"below", "Docs/X.md", "Docs/x.md", "Docs/X.md"},
+	}
+	for _, c := range cases {
+		t.Run(c.row, func(t *testing.T) {
+			if got := rootfs.FoldKey(c.have) == rootfs.FoldKey(c.asked); got != (c.want == c.have && c.want != "" || c.row == "itself" || c.want == "Docs") {
+				t.Errorf("equal keys: %v", got)
+			}
+			bothWays(t, func(t *testing.T, opts rootfs.Options) {
+				dir := t.TempDir()
+				put(t, dir, c.have, "x")
+				got, err := open(t, dir, opts).Collision(c.asked)
+				if got != c.want || err != nil {
+					t.Errorf("Collision(%q) = %q, %v, want %q", c.asked, got, err, c.want)
+				}
+			})
+		})
+	}
+}
+
+// Row 78: a file and something below it.
+func TestFileAndDirectory(t *testing.T) {
+	bothWays(t, func(t *testing.T, opts rootfs.Options) {
+		r := open(t, t.TempDir(), opts)
+		must(t, r.WriteFile("a", []byte("x"), 0o644))
+		for name, err := range map[string]error{
+			"WriteFile":  r.WriteFile("a/b", nil, 0o644),
+			"MkdirAll":   r.MkdirAll("a/b", 0o755),
+			"MkdirAll a": r.MkdirAll("a", 0o755),
+		} {
+			if rootfs.CodeOf(err) != rootfs.NotDir {
+				t.Errorf("%s: %v, want code not_dir", name, err)
+			}
+		}
+		must(t, r.MkdirAll("d", 0o755))
+		if err := r.WriteFile("d", nil, 0o644); rootfs.CodeOf(err) != rootfs.NotRegular {
+			t.Errorf("WriteFile onto a directory: %v, want code not_regular", err)
+		}
+	})
+}
+
+// Row 84: more files or levels than a caller accepts.
+func TestTooMany(t *testing.T) {
+	bothWays(t, func(t *testing.T, opts rootfs.Options) {
+		dir := t.TempDir()
+		for i := range 6 {
+			put(t, dir, "d/"+strconv.Itoa(i), "x")
+		}
+		put(t, dir, "e/1/2/3/x", "x")
+		r := open(t, dir, opts)
+		none := func(rootfs.Info) error { return nil }
+		cases := map[string]struct {
+			err  error
+			want rootfs.Code
+		}{
+			"6 of 6 listed":    {second(r.ReadDir("d", 6)), ""},
+			"6 of 5 listed":    {second(r.ReadDir("d", 5)), rootfs.TooMany},
+			"1 of 0 listed":    {second(r.ReadDir("d", 0)), rootfs.TooMany},
+			"12 of 12 walked":  {r.Walk(t.Context(), ".", &rootfs.Limits{Entries: 12}, none), ""},
+			"12 of 11 walked":  {r.Walk(t.Context(), ".", &rootfs.Limits{Entries: 11}, none), rootfs.TooMany},
+			"5 of 5 levels":    {r.Walk(t.Context(), ".", &rootfs.Limits{Depth: 5}, none), ""},
+			"5 of 4 levels":    {r.Walk(t.Context(), ".", &rootfs.Limits{Depth: 4}, none), rootfs.TooMany},
+			"4 of 4 levels of": {r.Walk(t.Context(), "e", &rootfs.Limits{Depth: 4}, none), ""},
+		}
+		for name, c := range cases {
+			if rootfs.CodeOf(c.err) != c.want {
+				t.Errorf("%s: %v, want code %q", name, c.err, c.want)
+			}
+		}
+	})
+}
+
+func second[T any](_ T, err error) error { return err }
+
+// TestDeepTree walks a tree that is deeper than a path may have parts.
+func TestDeepTree(t *testing.T) {
+	bothWays(t, func(t *testing.T, opts rootfs.Options) {
+		dir := t.TempDir()
+		must(t, os.MkdirAll(filepath.Join(dir, strings.Repeat("d/", 200)), 0o755))
+		r := open(t, dir, opts)
+		n := 0
+		err := r.Walk(t.Context(), ".", nil, func(rootfs.Info) error { n++; return nil })
+		if rootfs.CodeOf(err) != rootfs.TooMany || n != rootfs.MaxDepth {
+			t.Errorf("Walk reported %d entries and ended with %v, want %d and code too_many", n, err, rootfs.MaxDepth)
+		}
+	})
+}
+
+// TestPlainNames makes sure that the policy refuses nothing a person would
+// call a plain file.
+func TestPlainNames(t *testing.T) {
+	names := []string{
+		"README.md", ".gitignore", ".github/workflows/ci.yml", "..md", "a..b", "a b/c d.md", "文件/说明.md",
+		"caf\u00e9.md", "cafe\u0301.md", "\u00df.md", "100%.md", "a+b=c,d;e.md", "it's (1) [x] {y} & #z@!$^`.md",
+		"console.md", "nullable.go", "com10.txt", "comic.md", "lptx", "auxiliary/x", "x~", "a~1b", "document~1.md",
+		"x.md~", "\u2764\ufe0f.md", "a-b", "_x", "CON1", "\uff0e\uff0e/x", "%2e%2e/x", ".git2", "git", "d.git/x",
+		strings.Repeat("n", rootfs.MaxName), strings.TrimSuffix(strings.Repeat("d/", rootfs.MaxDepth), "/"),
+		rootfs.TempPrefix + "abc",
+	}
+	for _, name := range names {
+		if err := rootfs.Check(name); err != nil {
+			t.Errorf("Check(%.60q) = %v", name, err)
+		}
+	}
+	bothWays(t, func(t *testing.T, opts rootfs.Options) {
+		r := open(t, t.TempDir(), opts)
+		for _, name := range names {
+			dir := "t" + strconv.Itoa(slices.Index(names, name))
+			if strings.Count(name, "/") > rootfs.MaxDepth-2 {
+				continue // does not fit below dir
+			}
+			p := dir + "/" + name
+			must(t, r.MkdirAll(filepath.Dir(p), 0o755), r.WriteFile(p, []byte(name), 0o644))
+			if got, err := r.ReadFile(p, 1<<10); string(got) != name || err != nil {
+				t.Errorf("ReadFile(%q) = %q, %v", p, got, err)
+			}
+		}
+	})
+}
+
+// TestHostileComplete counts the rows.
+func TestHostileComplete(t *testing.T) {
+	rows := map[int]string{
+		28: "TestCollision", 71: "TestRootIsLink", 72: "TestRootMoves", 74: "TestFileChanges", 75: "TestFileChanges",
+		76: "TestDirectoryBecomesLink, TestRace", 77: "TestCollision", 78: "TestFileAndDirectory",
+		79: "TestCollision", 80: "TestCollision", 82: "TestCaseInsensitive", 84: "TestTooMany, TestDeepTree",
+	}
+	for _, h := range slices.Concat(lexical(), onDisk(), mounts()) {
+		if _, twice := rows[h.row]; twice {
+			t.Errorf("row %d is there twice", h.row)
+		}
+		rows[h.row] = "TestHostile"
+	}
+	for n := range 84 {
+		if rows[n+1] == "" {
+			t.Errorf("row %d is missing", n+1)
+		}
+	}
+	if len(rows) != 84 {
+		t.Errorf("there are rows beyond 84: %v", slices.Sorted(maps.Keys(rows)))
+	}
+}
+
+// entryCodes lists dir of r as names and codes.
+func entryCodes(t *testing.T, r *rootfs.Root, dir string) map[string]rootfs.Code {
+	t.Helper()
+	infos, err := r.ReadDir(dir, 1000)
+	must(t, err)
+	got := map[string]rootfs.Code{}
+	for _, i := range infos {
+		got[i.Path] = rootfs.CodeOf(i.Err)
+	}
+	return got
+}
+
+// TestReadDirKinds lists entries of every kind, and those with names that the
+// policy refuses.
+func TestReadDirKinds(t *testing.T) {
+	bothWays(t, func(t *testing.T, opts rootfs.Options) {
+		s := newScene(t, opts)
+		s.link("ok.md", "l")
+		s.link("nothing", "m")
+		must(t, os.Link(s.in("k.md"), s.in("h")), syscall.Mkfifo(s.in("p"), 0o644), os.Mkdir(s.in(".git"), 0o755))
+		put(t, s.dir, "a:b", "", "line\nbreak", "", rootfs.TempPrefix+"1", "")
+		r := open(t, s.dir, opts)
+		want := map[string]rootfs.Code{
+			"ok.md": "", "d": "", "l": rootfs.Link, "m": rootfs.Link, "h": rootfs.HardLink, "k.md": rootfs.HardLink,
+			"p": rootfs.NotRegular, ".git": rootfs.PathInvalid, "a:b": rootfs.PathInvalid,
+			"line\nbreak": rootfs.PathInvalid, rootfs.TempPrefix + "1": "",
+		}
+		if os.WriteFile(s.in("bad\xff"), nil, 0o644) == nil { // some systems refuse it
+			want["bad\xff"] = rootfs.PathInvalid
+		}
+		if diff := cmp.Diff(want, entryCodes(t, r, ".")); diff != "" {
+			t.Errorf("entries (-want +got):\n%s", diff)
+		}
+		i, err := r.Stat("p")
+		if i.Mode.Type() != fs.ModeNamedPipe || rootfs.CodeOf(i.Err) != rootfs.NotRegular || err != nil {
+			t.Errorf("Stat of a pipe: %v, %v", i, err)
+		}
+		if _, err := r.Stat("l"); rootfs.CodeOf(err) != rootfs.Link {
+			t.Errorf("Stat of a link: %v", err)
+		}
+	})
+}

@@ -1,0 +1,122 @@
+package rootfs_test
+
+import (
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sys/unix"
+
+	"github.com/mcpcontract/mcpcontract/internal/rootfs"
+)
+
+// attack exchanges the entries a and b again and again until stop is called.
+func attack(t *testing.T, a, b string) (swaps *atomic.Int64, stop func()) {
+	swaps = new(atomic.Int64)
+	var done atomic.Bool
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for !done.Load() {
+			if err := unix.Renameat2(unix.AT_FDCWD, a, unix.AT_FDCWD, b, unix.RENAME_EXCHANGE); err != nil {
+				t.Error(err)
+				return
+			}
+			swaps.Add(1)
+		}
+	})
+	return swaps, func() { done.Store(true); wg.Wait() }
+}
+
+// raceScene has a file d/f, and outside another one of that name.
+func raceScene(t *testing.T, opts rootfs.Options) *scene {
+	s := newScene(t, opts)
+	put(t, s.dir, "d/f", "inside")
+	put(t, s.base, "out/f", secret)
+	s.link("../out", "l")
+	s.link("ok.md", "d/l")
+	return s
+}
+
+// TestRace opens a file while its directory is swapped for a link to outside,
+// 200,000 times, and while it is itself swapped for a link to another file
+// inside. Not one open may read what the link leads to.
+func TestRace(t *testing.T) {
+	cases := []struct {
+		name, entry, link string
+		opens             int
+	}{
+		{"directory", "d", "l", 100_000},
+		{"file", "d/f", "d/l", 20_000},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			bothWays(t, func(t *testing.T, opts rootfs.Options) {
+				s := raceScene(t, opts)
+				r := open(t, s.dir, opts)
+				swaps, stop := attack(t, s.in(c.entry), s.in(c.link))
+				defer stop()
+				count := map[rootfs.Code]int{}
+				for range c.opens {
+					data, err := r.ReadFile("d/f", 100)
+					if err == nil && string(data) != "inside" {
+						t.Fatalf("read %q", data)
+					}
+					count[rootfs.CodeOf(err)]++
+				}
+				stop()
+				t.Logf("%d opens, %d swaps, outcomes %v", c.opens, swaps.Load(), count)
+				for code := range count {
+					switch code {
+					case "", rootfs.Link, rootfs.Changed, rootfs.Escape:
+					default:
+						t.Errorf("unexpected code %q", code)
+					}
+				}
+				if count[""] == 0 || count[""] == c.opens {
+					t.Errorf("the attack had no effect: %v", count)
+				}
+			})
+		})
+	}
+}
+
+// TestRaceWrites does the same while files and directories are made, renamed
+// and removed: nothing may appear or vanish outside.
+func TestRaceWrites(t *testing.T) {
+	bothWays(t, func(t *testing.T, opts rootfs.Options) {
+		s := raceScene(t, opts)
+		r := open(t, s.dir, opts)
+		swaps, stop := attack(t, s.in("d"), s.in("l"))
+		defer stop()
+		for _, p := range []string{"out/new", "out/empty"} {
+			must(t, os.Mkdir(filepath.Join(s.base, p), 0o755))
+		}
+		before := tree(t, filepath.Join(s.base, "out"))
+		done := 0
+		for range 3000 {
+			f, err := r.Create("d/g", 0o644)
+			if err == nil {
+				done++
+				must(t, f.Close())
+			}
+			for _, err := range []error{
+				r.Rename("d/g", "d/h"), r.Remove("d/g"), r.Remove("d/h"), r.Remove("d/empty"), r.MkdirAll("d/m", 0o755),
+				r.Remove("d/m"),
+			} {
+				if err == nil {
+					done++
+				}
+			}
+		}
+		stop()
+		if diff := cmp.Diff(before, tree(t, filepath.Join(s.base, "out"))); diff != "" {
+			t.Errorf("outside changed (-before +after):\n%s", diff)
+		}
+		if done == 0 || swaps.Load() == 0 {
+			t.Errorf("%d operations worked during %d swaps", done, swaps.Load())
+		}
+	})
+}
