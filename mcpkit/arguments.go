@@ -32,8 +32,7 @@ func (c *contract) decodeArguments(raw json.RawMessage, into any) error {
 		return invalid(c.explain(tree))
 	}
 	err = json.Unmarshal(raw, into)
-	var mismatch *json.UnmarshalTypeError
-	if errors.As(err, &mismatch) {
+	if _, mismatch := errors.AsType[*json.UnmarshalTypeError](err); mismatch {
 		if plain, plainErr := rewrite(c.schema, raw, plainInteger); plainErr == nil {
 			err = json.Unmarshal(plain, into)
 		}
@@ -93,7 +92,7 @@ func parseTree(raw json.RawMessage) (any, error) {
 func parseValue(dec *json.Decoder, at path) (any, error) {
 	token, err := dec.Token()
 	if err != nil {
-		return nil, fmt.Errorf("%s is not valid JSON", at)
+		return nil, fmt.Errorf("%s is not JSON, or a number out of range", at)
 	}
 	delim, ok := token.(json.Delim)
 	if !ok {
@@ -123,7 +122,7 @@ func parseObject(dec *json.Decoder, at path) (any, error) {
 		token, err := dec.Token()
 		name, ok := token.(string)
 		if err != nil || !ok {
-			return nil, fmt.Errorf("%s is not valid JSON", at)
+			return nil, fmt.Errorf("%s is not JSON, or a number out of range", at)
 		}
 		if _, twice := object[name]; twice {
 			return nil, fmt.Errorf("%s is given twice", append(at, name))

@@ -76,8 +76,7 @@ func (in *Installer) logCall(ctx context.Context, req *mcp.CallToolRequest, code
 // error.
 func outcome(res mcp.Result, err error) string {
 	if err != nil {
-		var protocol *jsonrpc.Error
-		if errors.As(err, &protocol) {
+		if protocol, ok := errors.AsType[*jsonrpc.Error](err); ok {
 			return strconv.FormatInt(protocol.Code, 10)
 		}
 		return "error"

@@ -48,8 +48,7 @@ func (in *Installer) completionMiddleware(next mcp.MethodHandler) mcp.MethodHand
 			}
 		}
 		res, err := next(ctx, method, req)
-		var protocol *jsonrpc.Error
-		if method == methodComplete && errors.As(err, &protocol) && protocol.Code == jsonrpc.CodeMethodNotFound {
+		if protocol, ok := errors.AsType[*jsonrpc.Error](err); ok && method == methodComplete && protocol.Code == jsonrpc.CodeMethodNotFound {
 			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "nothing completes this argument of this reference"}
 		}
 		switch res := res.(type) {

@@ -20,13 +20,13 @@ const (
 	maxName    = 60 // bytes of a name that the caller chose
 )
 
-// path leads from the arguments to one value.
+// path leads from the top level to one value.
 type path []string
 
 // String returns the path as a caller would write it, bounded: every name in it may be the caller's.
 func (p path) String() string {
 	if len(p) == 0 {
-		return "the arguments"
+		return "the top level"
 	}
 	const shown = 6
 	var b strings.Builder
@@ -86,7 +86,7 @@ func (f *faults) add(format string, args ...any) {
 
 func (f *faults) check(s *jsonschema.Schema, v any, at path) {
 	if s.Type != "" && !hasType(v, s.Type) {
-		f.add("%s: want %s, got %s%s", at, s.Type, typeOf(v), stringified(s.Type, v))
+		f.add("%s: want %s, got %s%s", at, s.Type, typeOf(v), hint(s.Type, v))
 		return
 	}
 	if s.Enum != nil && !slices.ContainsFunc(s.Enum, func(e any) bool { return jsonschema.Equal(e, v) }) {
@@ -218,8 +218,11 @@ func hasType(v any, want string) bool {
 	return got == want || want == "number" && got == "integer"
 }
 
-// stringified names a mistake of models: an object or list that is sent as the text of its JSON.
-func stringified(want string, v any) string {
+// hint names two mistakes of models: null for an absent value, and an object or list sent as the text of its JSON.
+func hint(want string, v any) string {
+	if v == nil {
+		return " (leave it out)"
+	}
 	text, _ := v.(string)
 	text = strings.TrimSpace(text)
 	if want == "object" && strings.HasPrefix(text, "{") || want == "array" && strings.HasPrefix(text, "[") {

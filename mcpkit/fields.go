@@ -1,6 +1,7 @@
 package mcpkit
 
 import (
+	"errors"
 	"fmt"
 	"iter"
 	"reflect"
@@ -80,16 +81,24 @@ func constrain(s *jsonschema.Schema, tag string) error {
 
 // setKeyword sets one keyword of the schema tag. A keyword that says nothing about the type of s is a mistake.
 func setKeyword(s *jsonschema.Schema, keyword, arg string) error {
-	wantType := "string"
 	switch keyword {
-	case "minimum", "maximum":
-		wantType = "number"
-	case "minItems", "maxItems":
-		wantType = "array"
+	case "minimum":
+		return setNumber(s, &s.Minimum, arg)
+	case "maximum":
+		return setNumber(s, &s.Maximum, arg)
+	case "minItems":
+		return setCount(s, "array", &s.MinItems, arg)
+	case "maxItems":
+		return setCount(s, "array", &s.MaxItems, arg)
+	case "minLength":
+		return setCount(s, "string", &s.MinLength, arg)
+	case "maxLength":
+		return setCount(s, "string", &s.MaxLength, arg)
 	}
-	if s.Type != wantType && !(wantType == "number" && s.Type == "integer") {
-		return fmt.Errorf("does not fit the type %q", s.Type)
-	}
+	return setText(s, keyword, arg)
+}
+
+func setText(s *jsonschema.Schema, keyword, arg string) error {
 	switch keyword {
 	case "pattern":
 		s.Pattern = arg
@@ -103,32 +112,36 @@ func setKeyword(s *jsonschema.Schema, keyword, arg string) error {
 		for value := range strings.SplitSeq(arg, "|") {
 			s.Enum = append(s.Enum, value)
 		}
-	case "minimum":
-		return parseFloat(arg, &s.Minimum)
-	case "maximum":
-		return parseFloat(arg, &s.Maximum)
-	case "minLength":
-		return parseInt(arg, &s.MinLength)
-	case "maxLength":
-		return parseInt(arg, &s.MaxLength)
-	case "minItems":
-		return parseInt(arg, &s.MinItems)
-	case "maxItems":
-		return parseInt(arg, &s.MaxItems)
 	default:
-		return fmt.Errorf("unknown keyword")
+		return errors.New("unknown keyword")
+	}
+	return checkType(s, "string")
+}
+
+func setNumber(s *jsonschema.Schema, to **float64, arg string) error {
+	n, err := strconv.ParseFloat(arg, 64)
+	if err != nil {
+		return err
+	}
+	*to = &n
+	if s.Type == "integer" {
+		return nil
+	}
+	return checkType(s, "number")
+}
+
+func setCount(s *jsonschema.Schema, want string, to **int, arg string) error {
+	n, err := strconv.Atoi(arg)
+	if err != nil {
+		return err
+	}
+	*to = &n
+	return checkType(s, want)
+}
+
+func checkType(s *jsonschema.Schema, want string) error {
+	if s.Type != want {
+		return fmt.Errorf("does not fit the type %q", s.Type)
 	}
 	return nil
-}
-
-func parseFloat(text string, to **float64) error {
-	n, err := strconv.ParseFloat(text, 64)
-	*to = &n
-	return err
-}
-
-func parseInt(text string, to **int) error {
-	n, err := strconv.Atoi(text)
-	*to = &n
-	return err
 }

@@ -70,7 +70,7 @@ func (o *Options) get() Options {
 }
 
 // resultOptions returns the options for package result, with what mcpkit turns on.
-func (o Options) resultOptions() *result.Options {
+func (o *Options) resultOptions() *result.Options {
 	var r result.Options
 	if o.Result != nil {
 		r = *o.Result
@@ -203,12 +203,12 @@ func toolNames(s *mcp.Server) (map[string]bool, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer session.Close()
+	defer func() { _ = session.Close() }() // how this ends changes nothing
 	client, err := mcp.NewClient(&mcp.Implementation{Name: "mcpkit"}, nil).Connect(ctx, clientSide, nil)
 	if err != nil {
 		return nil, err
 	}
-	defer client.Close()
+	defer func() { _ = client.Close() }()
 	names := make(map[string]bool)
 	if caps := client.InitializeResult().Capabilities; caps == nil || caps.Tools == nil {
 		return names, nil

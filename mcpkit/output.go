@@ -40,12 +40,12 @@ func fillNull(s *jsonschema.Schema, token json.Token) string {
 	if token != nil {
 		return ""
 	}
-	switch s.Type {
-	case "array":
+	switch {
+	case s.Type == "array":
 		return "[]"
-	case "object":
+	case s.Type == "object" && !isFalse(s.AdditionalProperties):
 		return "{}"
-	case "string":
+	case s.Type == "string":
 		return `""`
 	}
 	return ""

@@ -103,9 +103,8 @@ func walkSchemas(s *jsonschema.Schema, fn func(*jsonschema.Schema) error) error 
 	if err := fn(s); err != nil {
 		return err
 	}
-	v := reflect.ValueOf(*s)
-	for i := range v.NumField() {
-		switch field := v.Field(i).Interface().(type) {
+	for _, v := range reflect.ValueOf(*s).Fields() {
+		switch field := v.Interface().(type) {
 		case *jsonschema.Schema:
 			if err := walkSchemas(field, fn); err != nil {
 				return err

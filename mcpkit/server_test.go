@@ -41,9 +41,9 @@ type searchResult struct {
 }
 
 type searchItem struct {
-	Name  string   `json:"name"`
-	Lines []int64  `json:"lines"`
-	Peers []string `json:"peers"`
+	Name  string   `json:"name" jsonschema:"n"`
+	Lines []int64  `json:"lines" jsonschema:"l"`
+	Peers []string `json:"peers" jsonschema:"p"`
 }
 
 type nothing struct{}

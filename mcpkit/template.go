@@ -98,9 +98,9 @@ type parsedTemplate struct {
 func (t ResourceTemplate) parse() (*parsedTemplate, error) {
 	switch {
 	case t.Name == "":
-		return nil, errors.New("Name is not set")
+		return nil, errors.New("the field Name is not set")
 	case t.Read == nil:
-		return nil, errors.New("Read is not set")
+		return nil, errors.New("the field Read is not set")
 	}
 	parts := oneVariable.FindStringSubmatch(t.URI)
 	if parts == nil {

@@ -75,7 +75,7 @@ type Tool[In, Out any] struct {
 // acceptable schema.
 func (t Tool[In, Out]) Install(in *Installer) error {
 	if t.Run == nil {
-		return fmt.Errorf("tool %q: Run is not set", t.Name)
+		return fmt.Errorf("tool %q: the field Run is not set", t.Name)
 	}
 	spec := toolSpec{
 		Tool:       mcp.Tool{Name: t.Name, Title: t.Title, Description: t.Description},
@@ -158,9 +158,9 @@ func (in *Installer) checkTool(spec *toolSpec, fullName string) error {
 	case in.tools[fullName]:
 		return errors.New("the server already has a tool of this name")
 	case strings.TrimSpace(spec.Description) == "":
-		return errors.New("Description is not set")
+		return errors.New("the field Description is not set")
 	case spec.effect < ReadOnly || spec.effect > Destructive:
-		return errors.New("Effect is not set: say whether the tool is ReadOnly, Additive or Destructive")
+		return errors.New("the field Effect is not set: say whether the tool is ReadOnly, Additive or Destructive")
 	}
 	return nil
 }

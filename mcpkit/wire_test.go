@@ -41,6 +41,7 @@ func TestMain(m *testing.M) {
 
 func TestWire(t *testing.T) {
 	forEachCase(t, func(t *testing.T) (io.Writer, io.Reader) {
+		t.Helper()
 		clientIn, serverOut := io.Pipe()
 		serverIn, clientOut := io.Pipe()
 		server, err := newTestServer()
@@ -63,6 +64,7 @@ func TestWire(t *testing.T) {
 
 func TestWireStdio(t *testing.T) {
 	forEachCase(t, func(t *testing.T) (io.Writer, io.Reader) {
+		t.Helper()
 		child := exec.CommandContext(context.WithoutCancel(t.Context()), os.Args[0])
 		child.Env = append(os.Environ(), childVariable+"=1")
 		var stderr strings.Builder
@@ -89,6 +91,7 @@ func TestWireStdio(t *testing.T) {
 }
 
 func forEachCase(t *testing.T, start func(*testing.T) (io.Writer, io.Reader)) {
+	t.Helper()
 	files, err := filepath.Glob("testdata/wire/*.txtar")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no cases: %v", err)
