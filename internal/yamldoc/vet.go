@@ -4,14 +4,10 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 )
 
 // maxFaults is how many broken rules are reported for one text.
 const maxFaults = 1000
-
-// coreTags are the tags whose values we know how to read.
-const coreTags = " !!str !!int !!float !!bool !!null !!timestamp !!map !!seq !!merge "
 
 // bound checks the limits on a tree that has not been expanded.
 func bound(root *Node, o *Options) error {
@@ -73,7 +69,9 @@ func (v *vetter) node(n *Node) {
 	case n.Anchor != "":
 		v.add(fault(n, Alias, "anchor %s is not allowed here; remove it", quote("&"+n.Anchor)))
 	}
-	if tag := n.ShortTag(); !strings.Contains(coreTags, " "+tag+" ") {
+	switch tag := n.ShortTag(); tag {
+	case "!!str", "!!int", "!!float", "!!bool", "!!null", "!!timestamp", "!!map", "!!seq", "!!merge":
+	default:
 		v.add(fault(n, UnknownTag, "tag %s is not allowed here; remove it", quote(tag)))
 	}
 	if n.Kind == MappingNode {

@@ -1,0 +1,2 @@
+// Package registry reads, writes and checks workspace registries.
+package registry

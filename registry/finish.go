@@ -1,0 +1,267 @@
+package registry
+
+import (
+	"cmp"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/mcpcontract/mcpcontract/registry/internal/tree"
+)
+
+// finish does what needs the whole document: it fills in defaults and checks what entries say about each
+// other.
+func (r *reader) finish(root string) {
+	if r.top.foreign != nil {
+		r.found, r.rejects, r.dropped = []finding{*r.top.foreign}, 1, 0
+		return
+	}
+	r.checkTop()
+	for i := range r.entries {
+		if e := &r.entries[i]; !e.broken {
+			r.inherit(e)
+			r.checkEntry(i, e, filepath.ToSlash(root))
+		}
+	}
+	r.checkIDs()
+	r.checkFolders()
+	if r.top.newer {
+		r.forgiveUnknown()
+	}
+}
+
+func (r *reader) checkTop() {
+	missing := func(field, write string) {
+		r.reportAt(0, -1, field, MissingField, Reject, "%s is missing; write %s", field, write)
+	}
+	if !r.top.hasVersion {
+		missing("schema_version", strconv.Quote(version))
+	}
+	if !r.top.hasKind {
+		missing("kind", registryKind)
+	}
+	if !r.top.hasRepos {
+		missing(streamed, "a list, [] if there are none")
+	}
+}
+
+// inherit fills in the fields that an entry does not state.
+func (r *reader) inherit(e *entry) {
+	for i, f := range r.fields {
+		bit := uint32(1) << i
+		if f.take != nil && e.has&bit == 0 && r.defaults.has&bit != 0 {
+			f.take(e, &r.defaults.Repo)
+			e.has |= bit
+		}
+	}
+	// A default manifest path is for the repos that have a manifest.
+	if !r.states(e, "manifest_path") && e.ManifestSource == SourceRepo {
+		e.ManifestPath = r.defaults.ManifestPath
+	}
+	e.Path = cmp.Or(e.Path, e.ID)
+	e.Lifecycle = cmp.Or(e.Lifecycle, Active)
+}
+
+func (r *reader) states(e *entry, field string) bool { return e.has&(1<<r.index[field]) != 0 }
+
+// checkEntry checks what the fields of one entry say together.
+func (r *reader) checkEntry(i int, e *entry, root string) {
+	at := func(mark tree.Mark, field string, code Code, severity Severity, format string, args ...any) {
+		r.reportAt(mark, i, "repos["+strconv.Itoa(i)+"]"+field, code, severity, format, args...)
+	}
+	if !r.states(e, "repo_id") {
+		at(e.mark, ".repo_id", MissingField, Reject, "an entry needs a repo_id")
+	}
+	if !r.states(e, "manifest_source") {
+		at(e.mark, ".manifest_source", MissingField, Reject,
+			"an entry needs a manifest_source: repo if the repo has a manifest, generated if not")
+	}
+	r.rebaseEntry(e, root, at)
+	r.checkManifest(e, at)
+	if e.ManifestPath == "" && len(e.Entrypoints) == 0 && !r.states(e, "entrypoints") {
+		at(e.mark, ".entrypoints", NoEntrypoints, Warn, "there is neither a manifest nor an entrypoint, so nothing can be read")
+	}
+	for _, p := range undeclared(&e.Repo) {
+		at(e.mark, ".entrypoint_status."+tree.Quote(p), StatusUndeclared, Warn, "%s is not declared in this entry", quote(p))
+	}
+}
+
+type reportFunc func(mark tree.Mark, field string, code Code, severity Severity, format string, args ...any)
+
+// rebaseEntry makes absolute paths relative.
+func (r *reader) rebaseEntry(e *entry, root string, at reportFunc) {
+	if isAbsolute(e.Path) {
+		rel, code, why := rebase(e.Path, root)
+		if code != "" {
+			at(e.pathMark, ".path", code, Reject, "%s %s", quote(e.Path), why)
+			e.Path, e.ManifestPath = "", ""
+			return
+		}
+		at(e.pathMark, ".path", Nonportable, Warn, "%s is right on one machine only; write %s", quote(e.Path), quote(rel))
+		e.Path = rel
+	}
+	if isAbsolute(e.ManifestPath) {
+		rel, code, why := rebase(e.ManifestPath, path.Join(root, e.Path))
+		if rel == "." {
+			code, why = PathInvalid, "is the folder of the repo"
+		}
+		if code != "" {
+			at(e.manifestMark, ".manifest_path", code, Reject, "%s %s", quote(e.ManifestPath), why)
+			e.ManifestPath = ""
+			return
+		}
+		at(e.manifestMark, ".manifest_path", Nonportable, Warn, "%s is right on one machine only; write %s", quote(e.ManifestPath), quote(rel))
+		e.ManifestPath = r.keep(rel)
+	}
+}
+
+func (r *reader) checkManifest(e *entry, at reportFunc) {
+	switch {
+	case e.ManifestSource == SourceRepo && e.ManifestPath == "" && !r.states(e, "manifest_path"):
+		at(e.sourceMark, ".manifest_path", ManifestContradicts, Reject,
+			"manifest_source is repo, so manifest_path is needed; without a manifest write generated")
+	case e.ManifestSource == SourceGenerated && e.ManifestPath != "":
+		at(e.manifestMark, ".manifest_path", ManifestContradicts, Warn,
+			"manifest_source is generated, but the manifest at this path will be loaded; write repo, or remove the path")
+	}
+}
+
+// undeclared gives the paths whose status is recorded though the entry does not declare them.
+func undeclared(e *Repo) []string {
+	if len(e.EntrypointStatus) == 0 {
+		return nil
+	}
+	declared := map[string]bool{e.ManifestPath: true}
+	for _, p := range e.Entrypoints {
+		declared[p] = true
+	}
+	for _, p := range e.Views {
+		declared[p] = true
+	}
+	roots := slices.Clone(e.ResourceRoots)
+	for _, c := range e.Components {
+		roots = append(roots, c.Roots...)
+	}
+	for _, root := range roots {
+		for _, p := range root.Paths {
+			declared[p] = true
+		}
+	}
+	var out []string
+	for p := range e.EntrypointStatus {
+		if !declared[p] {
+			out = append(out, p)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// checkIDs checks that no two repos can be taken for each other, and that successors exist.
+func (r *reader) checkIDs() {
+	ids := make(map[string]int, len(r.entries)) // folded
+	for i := range r.entries {
+		e := &r.entries[i]
+		if e.ID == "" {
+			continue
+		}
+		key := strings.ToLower(e.ID)
+		if first, taken := ids[key]; taken {
+			r.reportAt(e.idMark, i, "repos["+strconv.Itoa(i)+"].repo_id", IDDuplicate, Reject,
+				"%s is the id of repos[%d] already%s", quote(e.ID), first, caseHint(e.ID, r.entries[first].ID))
+			continue
+		}
+		ids[key] = i
+	}
+	for i := range r.entries {
+		r.checkFormer(i, ids)
+	}
+	for i := range r.entries {
+		e := &r.entries[i]
+		if e.SupersededBy != "" && !r.isID(ids, e.SupersededBy) {
+			r.reportAt(e.successor, i, "repos["+strconv.Itoa(i)+"].superseded_by", SuccessorUnknown, Warn,
+				"%s is no repo of this registry", quote(e.SupersededBy))
+		}
+	}
+}
+
+// isID reports whether Lookup would find an id.
+func (r *reader) isID(ids map[string]int, id string) bool {
+	i, known := ids[strings.ToLower(id)]
+	return known && (r.entries[i].ID == id || slices.Contains(r.entries[i].FormerIDs, id))
+}
+
+// checkFormer adds the former ids of an entry to the ids that are taken.
+func (r *reader) checkFormer(i int, ids map[string]int) {
+	e := &r.entries[i]
+	for j, id := range e.FormerIDs {
+		key := strings.ToLower(id)
+		if owner, taken := ids[key]; taken {
+			r.reportAt(e.former[j], i, "repos["+strconv.Itoa(i)+"].former_ids["+strconv.Itoa(j)+"]", FormerIDDuplicate, Reject,
+				"%s is an id or a former id of repos[%d] already", quote(id), owner)
+			continue
+		}
+		ids[key] = i
+	}
+}
+
+func caseHint(a, b string) string {
+	if a != b {
+		return " but for the case of letters"
+	}
+	return ""
+}
+
+// checkFolders warns of two repos in one folder.
+func (r *reader) checkFolders() {
+	folders := make(map[string]int, len(r.entries))
+	for i := range r.entries {
+		e := &r.entries[i]
+		if e.Path == "" {
+			continue
+		}
+		if first, taken := folders[e.Path]; taken {
+			r.reportAt(e.pathMark, i, "repos["+strconv.Itoa(i)+"].path", PathDuplicate, Warn,
+				"%s is the folder of repos[%d] too", quote(e.Path), first)
+			continue
+		}
+		folders[e.Path] = i
+	}
+}
+
+// forgiveUnknown makes unknown fields warnings: a newer minor version may have fields that can be left out.
+func (r *reader) forgiveUnknown() {
+	for i := range r.found {
+		if f := &r.found[i]; f.Code == UnknownField {
+			f.Severity = Warn
+			r.rejects--
+		}
+	}
+}
+
+// build makes the registry of entries without faults.
+func (r *reader) build(loc *tree.Locator, root, digest string, warnings []Problem) *Registry {
+	n := len(r.entries)
+	reg := &Registry{
+		file: r.opts.File, root: root, digest: digest, warnings: warnings, extensions: r.top.extensions,
+		repos: make([]Repo, n), places: make([]place, n), index: make(map[string]int32, n),
+	}
+	order := make([]int, n)
+	placesByItem := make([]place, n)
+	for i := range r.entries {
+		order[i] = i
+		line, column := loc.Position(r.entries[i].mark)
+		placesByItem[i] = place{int32(line), int32(column), int32(i)}
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(r.entries[a].ID, r.entries[b].ID) })
+	for at, i := range order {
+		reg.repos[at], reg.places[at] = r.entries[i].Repo, placesByItem[i]
+		reg.index[reg.repos[at].ID] = int32(at)
+		for _, former := range reg.repos[at].FormerIDs {
+			reg.index[former] = int32(at)
+		}
+	}
+	return reg
+}

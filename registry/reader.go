@@ -1,0 +1,129 @@
+package registry
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mcpcontract/mcpcontract/registry/internal/tree"
+)
+
+const (
+	maxProblems = 1000
+	maxQuoted   = 80     // bytes of an input that a message repeats
+	maxKept     = 50_000 // different texts that are kept once for all entries
+)
+
+// reader applies the rules to one document. It goes on after a problem, leaving out the value at fault.
+type reader struct {
+	opts     ParseOptions
+	manifest bool // the document is a manifest
+	found    []finding
+	dropped  int // problems beyond maxProblems
+	rejects  int
+
+	path tree.Path // of the value being read
+
+	top      top
+	entries  []entry
+	defaults entry
+
+	fields []field        // of an entry
+	names  []string       // of the fields
+	index  map[string]int // of a field by name
+
+	texts map[string]string // texts that are likely to come again
+	paths map[string]string // paths that are known to be good
+}
+
+// finding is a problem whose position is not worked out yet.
+type finding struct {
+	Problem
+	mark tree.Mark
+	item int
+}
+
+func newReader(o ParseOptions) *reader {
+	r := &reader{
+		opts:  o,
+		path:  tree.NewPath(streamed),
+		index: make(map[string]int),
+		texts: make(map[string]string),
+		paths: make(map[string]string),
+	}
+	for i, f := range repoFields() {
+		r.fields = append(r.fields, f)
+		r.names = append(r.names, f.name)
+		r.index[f.name] = i
+	}
+	return r
+}
+
+// report notes a problem with the value being read.
+func (r *reader) report(mark tree.Mark, code Code, severity Severity, format string, args ...any) {
+	field, item := r.path.Field()
+	r.reportAt(mark, item, field, code, severity, format, args...)
+}
+
+func (r *reader) reject(mark tree.Mark, code Code, format string, args ...any) {
+	r.report(mark, code, Reject, format, args...)
+}
+
+func (r *reader) reportAt(mark tree.Mark, item int, field string, code Code, severity Severity, format string, args ...any) {
+	if severity == Reject {
+		r.rejects++
+	}
+	if len(r.found) == maxProblems {
+		r.dropped++
+		return
+	}
+	p := Problem{Code: code, Severity: severity, Message: fmt.Sprintf(format, args...), File: r.opts.File, Field: field}
+	r.found = append(r.found, finding{Problem: p, mark: mark, item: item})
+}
+
+// fault notes a problem of the text.
+func (r *reader) fault(f tree.Fault) {
+	r.reportAt(f.Mark, f.Item, f.Field, Code(f.Code), Reject, "%s", f.Msg)
+}
+
+// problems gives what was found, in the order of the text.
+func (r *reader) problems(loc *tree.Locator) []Problem {
+	slices.SortStableFunc(r.found, func(a, b finding) int { return cmp.Compare(a.mark, b.mark) })
+	out := make([]Problem, 0, len(r.found)+1)
+	for _, f := range r.found {
+		f.Line, f.Column = loc.Position(f.mark)
+		if f.item >= 0 && f.item < len(r.entries) {
+			f.RepoID = r.entries[f.item].ID
+		}
+		out = append(out, f.Problem)
+	}
+	slices.SortStableFunc(out, func(a, b Problem) int {
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+	})
+	if r.dropped > 0 {
+		last := out[len(out)-1]
+		last.Code, last.Severity, last.Field, last.RepoID = TooManyProblems, Warn, "", ""
+		if r.rejects > 0 {
+			last.Severity = Reject
+		}
+		last.Message = fmt.Sprintf("%d more problems are not listed", r.dropped)
+		out = append(out, last)
+	}
+	return out
+}
+
+// keep gives a copy of a text that does not hold the whole file in memory, the same copy for equal texts.
+func (r *reader) keep(s string) string {
+	if k, ok := r.texts[s]; ok {
+		return k
+	}
+	k := strings.Clone(s)
+	if len(r.texts) < maxKept {
+		r.texts[k] = k
+	}
+	return k
+}
+
+// quote shortens an input for a message.
+func quote(s string) string { return fmt.Sprintf("%q", tree.Clip(s, maxQuoted)) }

@@ -1,0 +1,63 @@
+package registry
+
+import (
+	"encoding/json"
+	"iter"
+	"slices"
+)
+
+// Registry is a loaded registry. It never changes and is safe for concurrent use. The zero value is a
+// registry without entries.
+type Registry struct {
+	file       string
+	root       string
+	digest     string
+	repos      []Repo           // sorted by id
+	places     []place          // of repos, in the same order
+	index      map[string]int32 // by id and by former id
+	warnings   []Problem
+	extensions map[string]json.RawMessage
+}
+
+// place is where an entry starts in the file.
+type place struct {
+	line, column int32
+	item         int32 // index under repos
+}
+
+// Lookup finds the entry with the given repo id, which must match exactly, or else the entry that had the id
+// before: then [Repo.ID] is not the id asked for.
+func (r *Registry) Lookup(id string) (Repo, bool) {
+	i, ok := r.index[id]
+	if !ok {
+		return Repo{}, false
+	}
+	return r.repos[i], true
+}
+
+// Repos gives all entries sorted by the bytes of their ids.
+func (r *Registry) Repos() iter.Seq[Repo] {
+	return func(yield func(Repo) bool) {
+		for i := range r.repos {
+			if !yield(r.repos[i]) {
+				return
+			}
+		}
+	}
+}
+
+// Len gives the number of entries.
+func (r *Registry) Len() int { return len(r.repos) }
+
+// Digest identifies the file's content: 64 lower-case hexadecimal digits over its bytes.
+func (r *Registry) Digest() string { return r.digest }
+
+// Root is the absolute path of the workspace, in the form of the operating system.
+func (r *Registry) Root() string { return r.root }
+
+// Warnings gives the problems that did not keep the file from being loaded, in the order of the file.
+func (r *Registry) Warnings() []Problem { return slices.Clone(r.warnings) }
+
+// Extensions gives the x- fields at the top of the file as JSON, nil if there are none. The map must not be
+// changed.
+func (r *Registry) Extensions() map[string]json.RawMessage { return r.extensions }
