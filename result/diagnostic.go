@@ -96,10 +96,10 @@ func (sh *shaper) addDiagnosticTool(s *mcp.Server) {
 	if err != nil {
 		panic(err) // unreachable: the type is ours
 	}
-	one, zero, closed := 1.0, 0.0, false
+	least, first, closed := 1.0, 0.0, false
 	input.Properties["diagnosticId"].Pattern = "^[A-Z2-7]{26}$"
-	input.Properties["offset"].Minimum = &zero
-	input.Properties["maxBytes"].Minimum = &one
+	input.Properties["offset"].Minimum = &first
+	input.Properties["maxBytes"].Minimum = &least
 	mcp.AddTool(s, &mcp.Tool{
 		Name:        sh.opts.diagnosticTool(),
 		Title:       "Read a diagnostic",
@@ -110,7 +110,7 @@ func (sh *shaper) addDiagnosticTool(s *mcp.Server) {
 }
 
 func (sh *shaper) readDiagnostic(_ context.Context, _ *mcp.CallToolRequest, in diagnosticInput) (*mcp.CallToolResult, diagnosticOutput, error) {
-	text, ok := sh.store.get(in.DiagnosticID)
+	text, ok := sh.kept.get(in.DiagnosticID)
 	if !ok {
 		return nil, diagnosticOutput{}, &Error{
 			Code:    CodeDiagnosticUnknown,

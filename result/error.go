@@ -3,6 +3,7 @@ package result
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
@@ -11,26 +12,31 @@ import (
 // a handler.
 const (
 	// CodeInternal is an error without a code of its own, a panic, or a
-	// result that cannot be encoded.
+	// result that cannot be sent.
 	CodeInternal = "internal"
+	// CodeCanceled is a call whose context was canceled.
+	CodeCanceled = "canceled"
+	// CodeDeadlineExceeded is a call that ran out of time.
+	CodeDeadlineExceeded = "deadline_exceeded"
 	// CodeInvalidArguments is a call whose arguments do not match the tool's
-	// input schema.
+	// input schema. Its details are {count, paths}: how many values are wrong
+	// and where the first ones are, as JSON Pointers.
 	CodeInvalidArguments = "invalid_arguments"
+	// CodeInputUnavailable is a call that needed an answer from the person at
+	// the client and got none: the client cannot ask, or the session's
+	// protocol cannot carry the question.
+	CodeInputUnavailable = "input_unavailable"
 	// CodeResultTooLarge is a success larger than [Options.MaxResult].
 	CodeResultTooLarge = "result_too_large"
 	// CodeCatalogTooLarge is a tool list larger than [Options.MaxCatalog].
 	CodeCatalogTooLarge = "catalog_too_large"
 	// CodeDiagnosticUnknown is a diagnostic id that this process does not
-	// hold: expired, evicted, never issued, or issued by another replica.
+	// hold: expired, displaced, never issued, or issued by another replica.
 	CodeDiagnosticUnknown = "diagnostic_unknown"
 	// CodeCursorInvalid is a cursor that does not open: expired, altered, or
 	// made for another query. One code for all, so that a caller learns
 	// nothing by guessing.
 	CodeCursorInvalid = "cursor_invalid"
-	// CodeCanceled is a call whose context was canceled.
-	CodeCanceled = "canceled"
-	// CodeDeadlineExceeded is a call that ran out of time.
-	CodeDeadlineExceeded = "deadline_exceeded"
 )
 
 // An Error is a failure with a code that a client can act on. Code, Message
@@ -38,19 +44,23 @@ const (
 //
 // A handler need not use this type: any error in its chain with a method
 // ErrorCode() string, and optionally ErrorDetails() any, is treated alike, so
-// that packages can define their own without importing this one.
+// that a package can have its own error type without importing this one.
+//
+// An Error must not be changed once it is returned.
 type Error struct {
 	// Code is lower_snake_case. Empty means [CodeInternal].
 	Code string
 	// Message says what happened and what to do, for a model or a person.
+	// Empty: the code stands in.
 	Message string
-	// Details is encoded as JSON below the message. Nil: left out.
+	// Details is encoded as JSON beside the message. Nil, and what cannot be
+	// encoded, is left out.
 	Details any
 	// Err is the cause, for the server's own use.
 	Err error
 }
 
-// Error returns the message, and the code where there is none.
+// Error returns the message, or the code where there is none.
 func (e *Error) Error() string {
 	if e.Message == "" {
 		return e.ErrorCode()
@@ -72,18 +82,26 @@ func (e *Error) ErrorCode() string {
 // ErrorDetails returns the details.
 func (e *Error) ErrorDetails() any { return e.Details }
 
-// coded is what the middleware looks for in the chain of a handler's error.
-type coded interface {
+// A coder is what the middleware looks for in the chain of a handler's error.
+type coder interface {
 	error
 	ErrorCode() string
 }
 
+func findCoder(err error) (coder, bool) {
+	var c coder
+	ok := errors.As(err, &c) && c.ErrorCode() != ""
+	return c, ok
+}
+
+// inputPrefix starts every error of the SDK's own asking.
+const inputPrefix = "multi-round-trip: "
+
 // coerce returns the error that goes to the client. An error with a code
-// keeps its own message: what was wrapped around it is for the server. Of an
-// error without a code the whole text goes out, as the SDK would send it.
+// keeps its own message, and what was wrapped around it stays here. Of an
+// error without one, text goes out, as the SDK itself would send it.
 func coerce(err error, text string) *Error {
-	var c coded
-	if errors.As(err, &c) && c.ErrorCode() != "" {
+	if c, ok := findCoder(err); ok {
 		e := &Error{Code: c.ErrorCode(), Message: c.Error(), Err: err}
 		if d, ok := c.(interface{ ErrorDetails() any }); ok {
 			e.Details = d.ErrorDetails()
@@ -92,6 +110,8 @@ func coerce(err error, text string) *Error {
 	}
 	code := CodeInternal
 	switch {
+	case strings.HasPrefix(err.Error(), inputPrefix):
+		code = CodeInputUnavailable
 	case errors.Is(err, context.Canceled):
 		code = CodeCanceled
 	case errors.Is(err, context.DeadlineExceeded):
@@ -100,19 +120,28 @@ func coerce(err error, text string) *Error {
 	return &Error{Code: code, Message: text, Err: err}
 }
 
-// wire returns the protocol error in err's chain that carries a code, unless
-// an error with a code of its own is in front of it.
-func wire(err error) (*jsonrpc.Error, bool) {
+// wireError returns the protocol error that err is or wraps: an error that
+// the SDK or a handler chose to send as such. An error with a code of its own
+// is none, nor is what a client answered when it was asked for input.
+func wireError(err error) (*jsonrpc.Error, bool) {
+	if w, ok := err.(*jsonrpc.Error); ok {
+		return w, w != nil && w.Code != 0
+	}
 	var w *jsonrpc.Error
-	if !errors.As(err, &w) || w == nil || w.Code == 0 {
+	if !errors.As(err, &w) || w == nil || w.Code == 0 || strings.HasPrefix(err.Error(), inputPrefix) {
 		return nil, false
 	}
-	if error(w) == err {
-		return w, true
-	}
-	var c coded
-	if errors.As(err, &c) && c.ErrorCode() != "" {
+	if _, ok := findCoder(err); ok {
 		return nil, false
 	}
 	return &jsonrpc.Error{Code: w.Code, Message: err.Error()}, true
+}
+
+// protocolCode returns the JSON-RPC code of e where no result can carry it.
+func protocolCode(e *Error) int64 {
+	switch e.ErrorCode() {
+	case CodeInternal, CodeCanceled, CodeDeadlineExceeded, CodeInputUnavailable, CodeCatalogTooLarge:
+		return jsonrpc.CodeInternalError
+	}
+	return jsonrpc.CodeInvalidParams
 }

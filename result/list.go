@@ -10,70 +10,105 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// mend returns a copy of a result with its cache hints set, its null lists
-// replaced and its encoding tried.
-func (sh *shaper) mend(ctx context.Context, req mcp.Request, res mcp.Result) (mcp.Result, *Error) {
+// mend returns a copy of a result with its cache hints set and its null lists
+// replaced. A copy, because a handler may return one value to many calls, and
+// the SDK writes into what we return.
+func (sh *shaper) mend(ctx context.Context, method string, req mcp.Request, res mcp.Result) (mcp.Result, *Error) {
+	perRequest := ClientOf(req).PerRequest
 	switch r := res.(type) {
 	case *mcp.ListToolsResult:
 		return sh.mendTools(ctx, req, r)
 	case *mcp.ListPromptsResult:
 		out := *r
 		private(&out.Cacheable)
-		out.Meta = maps.Clone(r.Meta)
-		return sh.tried(ctx, req, &out)
+		res = &out
 	case *mcp.ListResourcesResult:
 		out := *r
 		private(&out.Cacheable)
-		out.Meta = maps.Clone(r.Meta)
-		return sh.tried(ctx, req, &out)
+		res = &out
 	case *mcp.ListResourceTemplatesResult:
 		out := *r
 		private(&out.Cacheable)
-		out.Meta = maps.Clone(r.Meta)
-		return sh.tried(ctx, req, &out)
+		res = &out
 	case *mcp.DiscoverResult:
 		out := *r
 		private(&out.Cacheable)
-		out.Meta = maps.Clone(r.Meta)
-		return &out, nil
-	case *mcp.ReadResourceResult:
-		return sh.mendRead(ctx, req, r)
-	case *mcp.GetPromptResult:
-		return sh.mendPrompt(ctx, req, r)
+		res = &out
 	case *mcp.CompleteResult:
 		out := *r
 		if out.Completion.Values == nil {
 			out.Completion.Values = []string{}
 		}
-		out.Meta = maps.Clone(r.Meta)
-		return sh.tried(ctx, req, &out)
+		res = &out
+	case *mcp.GetPromptResult:
+		if r.InputRequests != nil {
+			return passInput(perRequest, "prompt", res)
+		}
+		out := *r
+		if out.Messages == nil {
+			out.Messages = []*mcp.PromptMessage{}
+		}
+		res = &out
+	case *mcp.ReadResourceResult:
+		if r.InputRequests != nil {
+			return passInput(perRequest, "resource", res)
+		}
+		return sh.mendRead(ctx, req, r)
+	default:
+		return sh.tried(ctx, method, req, res, res)
 	}
-	return res, nil
+	res.SetMeta(maps.Clone(res.GetMeta()))
+	return sh.tried(ctx, method, req, res, res)
 }
 
-// private keeps shared caches from serving one user's list to another.
+// passInput passes the question of a handler on where the protocol carries
+// it: the very value, which the SDK has yet to finish.
+func passInput(perRequest bool, what string, res mcp.Result) (mcp.Result, *Error) {
+	if perRequest {
+		return res, nil
+	}
+	return nil, askedAgain(what)
+}
+
+// private keeps shared caches from serving one user's list to another. The
+// SDK writes "public" where nothing is said.
 func private(c *mcp.Cacheable) {
 	c.CacheScope = "private"
 	c.TTLMs = max(c.TTLMs, 0)
 }
 
-func (sh *shaper) tried(ctx context.Context, req mcp.Request, res mcp.Result) (mcp.Result, *Error) {
-	if _, err := json.Marshal(res); err != nil {
-		sh.opts.logger().ErrorContext(ctx, "unusable result", "target", target(req), "reason", err)
-		return nil, &Error{Code: CodeInternal, Message: "the server made a result that cannot be encoded"}
+// tried returns res if v, the part of it that may fail to encode, can be
+// encoded.
+func (sh *shaper) tried(ctx context.Context, method string, req mcp.Request, res mcp.Result, v any) (mcp.Result, *Error) {
+	if _, err := json.Marshal(v); err != nil {
+		return nil, sh.unusable(ctx, method, req, "it is not JSON", err)
 	}
 	return res, nil
+}
+
+// mendRead does not try to encode the contents themselves, which may be large
+// and cannot fail, only the metadata that a handler attached.
+func (sh *shaper) mendRead(ctx context.Context, req mcp.Request, r *mcp.ReadResourceResult) (mcp.Result, *Error) {
+	out := *r
+	private(&out.Cacheable)
+	if p, ok := req.GetParams().(*mcp.ReadResourceParams); ok && p.InputResponses != nil {
+		out.TTLMs = 0 // what a person's answer led to is for this call only
+	}
+	out.Meta = maps.Clone(r.Meta)
+	metas := []mcp.Meta{out.Meta}
+	for _, c := range out.Contents {
+		if c != nil && c.Meta != nil {
+			metas = append(metas, c.Meta)
+		}
+	}
+	return sh.tried(ctx, "resources/read", req, &out, metas)
 }
 
 func (sh *shaper) mendTools(ctx context.Context, req mcp.Request, r *mcp.ListToolsResult) (mcp.Result, *Error) {
 	out := *r
 	private(&out.Cacheable)
 	out.Meta = maps.Clone(r.Meta)
-	c := ClientOf(req)
-	schemas := sh.opts.outputSchemas()
-	if !c.PerRequest {
-		schemas = sh.opts.ShapeFor(c) == Structured
-	}
+	schemas := sh.listsOutputSchemas(ClientOf(req))
 	out.Tools = make([]*mcp.Tool, len(r.Tools))
 	for i, t := range r.Tools {
 		clone := *t
@@ -84,24 +119,40 @@ func (sh *shaper) mendTools(ctx context.Context, req mcp.Request, r *mcp.ListToo
 	}
 	data, err := json.Marshal(&out)
 	if err != nil {
-		return sh.tried(ctx, req, &out)
+		return nil, sh.unusable(ctx, "tools/list", req, "it is not JSON", err)
 	}
 	if limit := sh.opts.maxCatalog(); limit > 0 && len(data) > limit {
-		names := make([]string, len(out.Tools))
-		for i, t := range out.Tools {
-			names[i] = t.Name
-		}
-		return nil, &Error{
-			Code:    CodeCatalogTooLarge,
-			Message: fmt.Sprintf("%d tools take %d bytes and at most %d are sent", len(out.Tools), len(data), limit),
-			Details: map[string]any{"count": len(names), "totalBytes": len(data), "paths": names},
-		}
+		return nil, sh.catalogTooLarge(out.Tools, data, limit)
 	}
 	return &out, nil
 }
 
+// listsOutputSchemas decides whether a tool list has output schemas. A list
+// of protocol 2026-07-28 may be cached for several clients and so is the same
+// for all; in a handshake session it may suit the one client.
+func (sh *shaper) listsOutputSchemas(c Client) bool {
+	if c.PerRequest {
+		return sh.opts.OutputSchemas
+	}
+	return sh.opts.ShapeFor(c) == Structured
+}
+
+func (sh *shaper) catalogTooLarge(tools []*mcp.Tool, data []byte, limit int) *Error {
+	names := make([]string, len(tools))
+	for i, t := range tools {
+		names[i] = t.Name
+	}
+	listing := mustEncode(struct {
+		Paths []string `json:"paths"`
+	}{names})
+	return sh.cut(&Error{
+		Code:    CodeCatalogTooLarge,
+		Message: fmt.Sprintf("the list of %d tools has %d bytes and at most %d are sent", len(tools), len(data), limit),
+	}, string(data), listing)
+}
+
 // objectRoot reports whether a schema describes objects only. Some clients
-// drop every tool of a server that publishes another root.
+// drop every tool of a server that publishes one with another root.
 func objectRoot(schema any) bool {
 	switch s := schema.(type) {
 	case nil:
@@ -109,44 +160,6 @@ func objectRoot(schema any) bool {
 	case *jsonschema.Schema:
 		return s != nil && s.Type == "object"
 	}
-	data, err := json.Marshal(schema)
-	if err != nil {
-		return false
-	}
-	var v struct {
-		Type any `json:"type"`
-	}
-	return json.Unmarshal(data, &v) == nil && v.Type == "object"
-}
-
-func (sh *shaper) mendRead(ctx context.Context, req mcp.Request, r *mcp.ReadResourceResult) (mcp.Result, *Error) {
-	perRequest := ClientOf(req).PerRequest
-	if r.InputRequests != nil {
-		if perRequest {
-			return r, nil
-		}
-		return nil, &Error{Code: CodeInternal, Message: "the resource asked for input more than once, which this session's protocol cannot carry"}
-	}
-	out := *r
-	private(&out.Cacheable)
-	if p, ok := req.GetParams().(*mcp.ReadResourceParams); ok && p.InputResponses != nil {
-		out.TTLMs = 0 // what an answer led to must not be served to others
-	}
-	out.Meta = maps.Clone(r.Meta)
-	return sh.tried(ctx, req, &out)
-}
-
-func (sh *shaper) mendPrompt(ctx context.Context, req mcp.Request, r *mcp.GetPromptResult) (mcp.Result, *Error) {
-	if r.InputRequests != nil {
-		if ClientOf(req).PerRequest {
-			return r, nil
-		}
-		return nil, &Error{Code: CodeInternal, Message: "the prompt asked for input more than once, which this session's protocol cannot carry"}
-	}
-	out := *r
-	if out.Messages == nil {
-		out.Messages = []*mcp.PromptMessage{}
-	}
-	out.Meta = maps.Clone(r.Meta)
-	return sh.tried(ctx, req, &out)
+	s, err := schemaOf(schema)
+	return err == nil && s.Type == "object"
 }

@@ -13,12 +13,13 @@ import (
 
 // Install makes every tool of s answer in the shape that its caller reads,
 // and adds the tool diagnostic_read. Call it once, before the server runs;
-// tools may be added before or after. Middleware added to s later sees the
-// shaped results, and finds the [*Error] of a failed call by
-// [mcp.CallToolResult.GetError].
+// tools may be added before or after.
+//
+// Middleware that is added to s later sees the shaped results, and finds the
+// [*Error] of a failed call by [mcp.CallToolResult.GetError].
 func Install(s *mcp.Server, opts *Options) {
 	sh := newShaper(opts)
-	sh.store = new(store)
+	sh.kept = new(store)
 	s.AddReceivingMiddleware(sh.middleware)
 	sh.addDiagnosticTool(s)
 }
@@ -30,8 +31,8 @@ func Middleware(opts *Options) mcp.Middleware { return newShaper(opts).middlewar
 
 // A shaper is the state behind one middleware.
 type shaper struct {
-	opts  Options
-	store *store // nil: nothing is kept
+	opts Options
+	kept *store // nil: nothing is kept
 	// complete has the result type of a finished call, which the SDK keeps in
 	// a field that only decoding sets.
 	complete mcp.CallToolResult
@@ -55,11 +56,10 @@ func (sh *shaper) middleware(next mcp.MethodHandler) mcp.MethodHandler {
 				res, err = sh.panicked(ctx, method, req, p)
 			}
 		}()
+		res, err = next(ctx, method, req)
 		if method == "tools/call" {
-			res, err := next(ctx, method, req)
 			return sh.call(ctx, next, req, res, err)
 		}
-		res, err = next(ctx, method, req)
 		return sh.other(ctx, method, req, res, err)
 	}
 }
@@ -76,6 +76,13 @@ func (sh *shaper) panicked(ctx context.Context, method string, req mcp.Request, 
 	return nil, sh.protocolError(e)
 }
 
+// unusable reports a result that cannot be sent. Why is for the log and for
+// the client; cause, which may hold anything, is for the log.
+func (sh *shaper) unusable(ctx context.Context, method string, req mcp.Request, why string, cause error) *Error {
+	sh.opts.logger().ErrorContext(ctx, "unusable result", "method", method, "target", target(req), "reason", why, "cause", cause)
+	return &Error{Code: CodeInternal, Message: "the server made a result that cannot be sent: " + why, Err: cause}
+}
+
 // target names what a request is about, for a log line.
 func target(req mcp.Request) string {
 	switch p := req.GetParams().(type) {
@@ -89,44 +96,77 @@ func target(req mcp.Request) string {
 	return ""
 }
 
+// call shapes what a tool answered.
+func (sh *shaper) call(ctx context.Context, next mcp.MethodHandler, req mcp.Request, res mcp.Result, err error) (mcp.Result, error) {
+	c := ClientOf(req)
+	if err != nil {
+		if w, ok := wireError(err); ok {
+			return nil, mendWire(req, w)
+		}
+		return sh.failure(c, coerce(err, err.Error()), nil), nil
+	}
+	r, ok := res.(*mcp.CallToolResult)
+	if !ok || r == nil {
+		return sh.failure(c, sh.unusable(ctx, "tools/call", req, "the tool returned none", nil), nil), nil
+	}
+	if r.InputRequests != nil || r.NeedsInput() {
+		if c.PerRequest {
+			return r, nil // the very value: the SDK has yet to finish it
+		}
+		return sh.failure(c, askedAgain("tool"), nil), nil
+	}
+	if r.IsError {
+		return sh.failed(ctx, next, c, req, r), nil
+	}
+	out, e := sh.succeeded(ctx, c, req, r)
+	if e != nil {
+		return sh.failure(c, e, nil), nil
+	}
+	return out, nil
+}
+
+// askedAgain is for handshake sessions, where the SDK puts one round of
+// questions to the client itself. What still asks after it would reach a
+// client that cannot answer.
+func askedAgain(what string) *Error {
+	return &Error{
+		Code:    CodeInputUnavailable,
+		Message: "the " + what + " asks for more input than this session's protocol can carry",
+	}
+}
+
 // other mends the results and errors of every method but tools/call.
 func (sh *shaper) other(ctx context.Context, method string, req mcp.Request, res mcp.Result, err error) (mcp.Result, error) {
 	if err != nil {
-		return nil, sh.mendError(req, err)
+		if w, ok := wireError(err); ok {
+			return nil, mendWire(req, w)
+		}
+		return nil, sh.protocolError(coerce(err, err.Error()))
 	}
 	if strings.HasPrefix(method, "notifications/") {
 		return res, nil
 	}
 	if isNil(res) {
-		return nil, sh.unusable(ctx, method, req, "the handler returned no result")
+		return nil, sh.protocolError(sh.unusable(ctx, method, req, "the handler returned none", nil))
 	}
-	res, e := sh.mend(ctx, req, res)
+	res, e := sh.mend(ctx, method, req, res)
 	if e != nil {
 		return nil, sh.protocolError(e)
 	}
 	return res, nil
 }
 
-// unusable reports a result that cannot be sent: a bug of the server, whose
-// particulars belong in its log.
-func (sh *shaper) unusable(ctx context.Context, method string, req mcp.Request, why string) error {
-	sh.opts.logger().ErrorContext(ctx, "unusable result", "method", method, "target", target(req), "reason", why)
-	return sh.protocolError(&Error{Code: CodeInternal, Message: "the server made no usable result: " + why})
-}
-
-// mendError returns what may go out for a protocol error: its message capped
-// and its data valid.
-func (sh *shaper) mendError(req mcp.Request, err error) error {
-	w, ok := wire(err)
-	if !ok {
-		return sh.protocolError(coerce(err, err.Error()))
+// mendWire returns w with its message capped and its data valid. The SDK
+// quotes the URI of a resource that it does not know in Go syntax, and a
+// control character in it would end the session.
+func mendWire(req mcp.Request, w *jsonrpc.Error) *jsonrpc.Error {
+	out := &jsonrpc.Error{Code: w.Code, Message: fit(w.Message, maxProtocolMessage), Data: w.Data}
+	if len(w.Data) <= maxProtocolData && (len(w.Data) == 0 || json.Valid(w.Data)) {
+		return out
 	}
-	out := &jsonrpc.Error{Code: w.Code, Message: short(w.Message, maxProtocolMessage), Data: w.Data}
-	if len(w.Data) > maxProtocolData || len(w.Data) > 0 && !json.Valid(w.Data) {
-		out.Data = nil
-		if p, ok := req.GetParams().(*mcp.ReadResourceParams); ok {
-			out.Data, _ = encode(map[string]string{"uri": fit(p.URI, 400)})
-		}
+	out.Data = nil
+	if p, ok := req.GetParams().(*mcp.ReadResourceParams); ok {
+		out.Data = mustEncode(map[string]string{"uri": fit(p.URI, maxProtocolMessage)})
 	}
 	return out
 }

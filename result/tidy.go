@@ -3,7 +3,9 @@ package result
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"reflect"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -19,11 +21,11 @@ func encode(v any) ([]byte, error) {
 	return bytes.TrimSuffix(buf.Bytes(), []byte("\n")), nil
 }
 
-// untidy reports whether tidy could change s. It is the fast path: most
-// results have neither escapes of this kind nor spaces.
+// untidy reports whether tidy could change s. It is the fast path: output of
+// an encoder has none of these unless its strings hold spaces. White space of
+// tabs alone is not worth a look.
 func untidy(s string) bool {
-	return strings.Contains(s, `\u00`) || strings.IndexByte(s, ' ') >= 0 ||
-		strings.IndexByte(s, '\n') >= 0 || strings.IndexByte(s, '\t') >= 0 || strings.IndexByte(s, '\r') >= 0
+	return strings.IndexByte(s, ' ') >= 0 || strings.IndexByte(s, '\n') >= 0 || strings.Contains(s, `\u00`)
 }
 
 // tidy returns JSON text without the white space between its tokens and with
@@ -163,3 +165,14 @@ func isNil(v any) bool {
 	rv := reflect.ValueOf(v)
 	return rv.Kind() == reflect.Pointer && rv.IsNil()
 }
+
+// mustEncode encodes our own types, which always can be encoded.
+func mustEncode(v any) []byte {
+	data, err := encode(v)
+	if err != nil {
+		panic(err)
+	}
+	return data
+}
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

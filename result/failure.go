@@ -1,0 +1,209 @@
+package result
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"maps"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// Budgets of errors, in bytes of the serialized result. Clients cut error
+// texts from 8,000 characters on, and ours has at most 8 KiB with what the SDK
+// adds after us: the server's identity.
+const (
+	maxEnvelope        = 7500
+	maxProtocolData    = 6 << 10
+	maxProtocolMessage = 600
+	shownCode          = 64
+	shownMessage       = 1200
+	shownPath          = 200
+	shownPaths         = 4
+)
+
+// body is the object below "error".
+type body struct {
+	Code    string          `json:"code"`
+	Message string          `json:"message"`
+	Details json.RawMessage `json:"details,omitempty"`
+}
+
+type envelope struct {
+	Error body `json:"error"`
+}
+
+// cutDetails replace the details of an error that is over its budget.
+type cutDetails struct {
+	Truncated    bool     `json:"truncated"`
+	DiagnosticID string   `json:"diagnosticId,omitempty"`
+	TotalBytes   int      `json:"totalBytes"`
+	Count        int      `json:"count"`
+	Paths        []string `json:"paths"`
+}
+
+func bodyOf(e *Error) body {
+	b := body{Code: fit(e.ErrorCode(), shownCode), Message: e.Error()}
+	if e.Details != nil {
+		if d, err := encode(e.Details); err == nil && string(d) != "null" {
+			b.Details = d
+		}
+	}
+	return b
+}
+
+// failed shapes a result that says isError.
+func (sh *shaper) failed(ctx context.Context, next mcp.MethodHandler, c Client, req mcp.Request, r *mcp.CallToolResult) *mcp.CallToolResult {
+	text := textOf(r.Content)
+	err := r.GetError()
+	if err == nil {
+		if e, ok := parseEnvelope(text); ok {
+			return sh.envelope(c, e, text, r.Meta)
+		}
+		if text == "" {
+			text = "the tool failed and gave no reason"
+		}
+		return sh.failure(c, &Error{Code: CodeInternal, Message: text}, r.Meta)
+	}
+	if why, ok := strings.CutPrefix(err.Error(), `validating "arguments": `); ok {
+		return sh.failure(c, sh.explain(ctx, next, req, why), r.Meta)
+	}
+	if e, ok := err.(*json.UnmarshalTypeError); ok { // a handler's own commonly is wrapped
+		return sh.failure(c, notDecoded(e), r.Meta)
+	}
+	return sh.failure(c, coerce(err, text), r.Meta)
+}
+
+// failure returns the result of a failed call: one text block, for everyone.
+func (sh *shaper) failure(c Client, e *Error, meta mcp.Meta) *mcp.CallToolResult {
+	return sh.envelope(c, e, string(mustEncode(envelope{bodyOf(e)})), meta)
+}
+
+// envelope returns the result with the given text, which says e, or a shorter
+// one if that is over the budget.
+func (sh *shaper) envelope(c Client, e *Error, text string, meta mcp.Meta) *mcp.CallToolResult {
+	if len(text) <= maxEnvelope {
+		out := sh.errorResult(c, e, text)
+		out.Meta = maps.Clone(meta)
+		if data, err := json.Marshal(out); err == nil && len(data) <= maxEnvelope {
+			return out
+		}
+	}
+	short := sh.cut(e, text, bodyOf(e).Details)
+	return sh.errorResult(c, short, string(mustEncode(envelope{bodyOf(short)})))
+}
+
+func (sh *shaper) errorResult(c Client, e *Error, text string) *mcp.CallToolResult {
+	out := sh.fresh(c)
+	out.Content = []mcp.Content{&mcp.TextContent{Text: text}}
+	out.SetError(e)
+	return out
+}
+
+// fresh returns an empty result that no handler and no other call shares.
+func (sh *shaper) fresh(c Client) *mcp.CallToolResult {
+	out := new(mcp.CallToolResult)
+	if c.PerRequest {
+		*out = sh.complete
+	}
+	return out
+}
+
+// cut returns a short form of e. The whole text is kept for diagnostic_read
+// if there is that tool; count and paths come from the JSON in listing.
+func (sh *shaper) cut(e *Error, whole string, listing []byte) *Error {
+	count, paths := survey(listing)
+	d := cutDetails{Truncated: true, TotalBytes: len(whole), Count: count, Paths: paths}
+	out := &Error{Code: e.Code, Message: fit(e.Error(), shownMessage), Err: e}
+	if sh.kept != nil {
+		d.DiagnosticID = sh.kept.put(whole)
+	}
+	if d.DiagnosticID != "" {
+		out.Message += " [cut: this process keeps the whole text for 30 minutes, read it with " + sh.opts.diagnosticTool() + "]"
+	}
+	out.Details = d
+	return out
+}
+
+// protocolError returns e as a JSON-RPC error, for methods without a result
+// that could say isError. Its data is what would stand below "error".
+func (sh *shaper) protocolError(e *Error) *jsonrpc.Error {
+	b := bodyOf(e)
+	data := mustEncode(b)
+	if len(data) > maxProtocolData {
+		b = bodyOf(sh.cut(e, string(data), b.Details))
+		data = mustEncode(b)
+	}
+	return &jsonrpc.Error{Code: protocolCode(e), Message: fit(b.Message, maxProtocolMessage), Data: data}
+}
+
+// parseEnvelope recognizes an error that a tool wrote in our form itself.
+func parseEnvelope(text string) (*Error, bool) {
+	if root([]byte(text)) != '{' {
+		return nil, false
+	}
+	var v map[string]json.RawMessage
+	if json.Unmarshal([]byte(text), &v) != nil || len(v) != 1 {
+		return nil, false
+	}
+	var b body
+	if json.Unmarshal(v["error"], &b) != nil || b.Code == "" || b.Message == "" {
+		return nil, false
+	}
+	e := &Error{Code: b.Code, Message: b.Message, Err: errors.New(b.Message)}
+	if b.Details != nil {
+		e.Details = b.Details
+	}
+	return e, true
+}
+
+// textOf joins the text blocks.
+func textOf(blocks []mcp.Content) string {
+	var texts []string
+	for _, b := range blocks {
+		if t, ok := b.(*mcp.TextContent); ok && t != nil && t.Text != "" {
+			texts = append(texts, t.Text)
+		}
+	}
+	return strings.Join(texts, "\n")
+}
+
+// survey counts what a JSON value lists, and returns a few of the paths in
+// it: the strings below "path" or "paths" at any depth. Where there are none,
+// the count is the length of the longest array.
+func survey(listing []byte) (count int, paths []string) {
+	paths = []string{}
+	var v any
+	if json.Unmarshal(listing, &v) != nil {
+		return 0, paths
+	}
+	longest := 0
+	var walk func(v any, key string)
+	walk = func(v any, key string) {
+		switch v := v.(type) {
+		case string:
+			if key != "path" && key != "paths" {
+				return
+			}
+			if count++; len(paths) < shownPaths {
+				paths = append(paths, fit(v, shownPath))
+			}
+		case []any:
+			longest = max(longest, len(v))
+			for _, e := range v {
+				walk(e, key)
+			}
+		case map[string]any:
+			for _, k := range sortedKeys(v) {
+				walk(v[k], k)
+			}
+		}
+	}
+	walk(v, "")
+	if count == 0 {
+		count = longest
+	}
+	return count, paths
+}
