@@ -530,8 +530,6 @@ func TestTooMany(t *testing.T) {
 	})
 }
 
-func second[T any](_ T, err error) error { return err }
-
 // TestDeepTree walks a tree that is deeper than a path may have parts.
 func TestDeepTree(t *testing.T) {
 	bothWays(t, func(t *testing.T, opts rootfs.Options) {

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 )
 
 // ReadNamed reads a regular file of at most max bytes that an operator named,
@@ -60,9 +61,9 @@ func resolve(name string) (string, error) {
 		return "", err
 	}
 	full, err := filepath.EvalSymlinks(abs)
-	var pe *fs.PathError
-	if err != nil && !errors.As(err, &pe) {
-		return "", refuse(Link) // the one other error is about a circle of links
+	var no syscall.Errno
+	if err != nil && !errors.As(err, &no) {
+		return "", refuse(Link) // its one error of its own is about a circle of links
 	}
 	return full, err
 }

@@ -73,8 +73,8 @@ func (d *fastDir) openat2(path string, flag int, perm fs.FileMode) (*os.File, er
 // do runs fn with the descriptor of d. It repeats what a signal interrupted,
 // and a few times what the kernel could not resolve because of a rename.
 func (d *fastDir) do(fn func(fd int) error) error {
-	var err error
-	closed := d.conn.Control(func(fd uintptr) {
+	err := fs.ErrClosed // unless the descriptor is there
+	_ = d.conn.Control(func(fd uintptr) {
 		for range maxTries {
 			err = fn(int(fd))
 			for err == unix.EINTR {
@@ -85,9 +85,6 @@ func (d *fastDir) do(fn func(fd int) error) error {
 			}
 		}
 	})
-	if closed != nil {
-		return closed
-	}
 	return err
 }
 

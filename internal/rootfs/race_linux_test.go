@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -37,26 +38,30 @@ func raceScene(t *testing.T, opts rootfs.Options) *scene {
 	put(t, s.base, "out/f", secret)
 	s.link("../out", "l")
 	s.link("ok.md", "d/l")
+	must(s, syscall.Mkfifo(s.in("p"), 0o644), syscall.Mkfifo(s.in("d/p"), 0o644))
 	return s
 }
 
 // TestRace opens a file while its directory is swapped for a link to outside,
-// 200,000 times, and while it is itself swapped for a link to another file
-// inside. Not one open may read what the link leads to.
+// 200,000 times, while it is itself swapped for a link to another file inside,
+// and while either is swapped for a pipe. Not one open may read what a link
+// leads to, or wait for a pipe.
 func TestRace(t *testing.T) {
 	cases := []struct {
-		name, entry, link string
+		name, entry, swap string
 		opens             int
 	}{
-		{"directory", "d", "l", 100_000},
-		{"file", "d/f", "d/l", 20_000},
+		{"directory and link", "d", "l", 100_000},
+		{"file and link", "d/f", "d/l", 20_000},
+		{"directory and pipe", "d", "p", 20_000},
+		{"file and pipe", "d/f", "d/p", 20_000},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			bothWays(t, func(t *testing.T, opts rootfs.Options) {
 				s := raceScene(t, opts)
 				r := open(t, s.dir, opts)
-				swaps, stop := attack(t, s.in(c.entry), s.in(c.link))
+				swaps, stop := attack(t, s.in(c.entry), s.in(c.swap))
 				defer stop()
 				count := map[rootfs.Code]int{}
 				for range c.opens {
@@ -70,7 +75,7 @@ func TestRace(t *testing.T) {
 				t.Logf("%d opens, %d swaps, outcomes %v", c.opens, swaps.Load(), count)
 				for code := range count {
 					switch code {
-					case "", rootfs.Link, rootfs.Changed, rootfs.Escape:
+					case "", rootfs.Link, rootfs.Changed, rootfs.Escape, rootfs.NotDir, rootfs.NotRegular:
 					default:
 						t.Errorf("unexpected code %q", code)
 					}

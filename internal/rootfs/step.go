@@ -19,6 +19,13 @@ type stepDir struct {
 
 // openStep opens the directory name, whose links are followed.
 func openStep(name string) (dir, error) {
+	info, err := os.Stat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.IsDir() {
+		return nil, refuse(NotDir)
+	}
 	root, err := os.OpenRoot(name)
 	if err != nil {
 		return nil, err
@@ -64,7 +71,8 @@ func (d *stepDir) child(name string) (*stepDir, error) {
 	if err := checkDir(before); err != nil {
 		return nil, err
 	}
-	root, err := d.root.OpenRoot(name)
+	// OpenRoot(name) would open anything and then look: a pipe would block it.
+	root, err := d.root.OpenRoot(name + "/.")
 	if err != nil {
 		return nil, stepError(err)
 	}
