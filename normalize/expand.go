@@ -84,13 +84,13 @@ const (
 // expand resolves s and puts prefix before it. The result is s itself where
 // nothing changes.
 func (x *expander) expand(vars []Vars, prefix, s string) (string, error) {
-	x.took, x.left, x.hint = false, false, len(prefix)+len(s)+64
+	x.took, x.left, x.hint = false, false, len(prefix)+len(s)
 	x.out.Reset()
 	if len(s) > maxRefInput {
 		return s, limitError(TooLarge, x.field, "the text is over 64 KiB")
 	}
 	if prefix != "" {
-		if err := x.write(prefix); err != nil {
+		if err := x.write(prefix, ""); err != nil {
 			return s, err
 		}
 	}
@@ -101,7 +101,7 @@ func (x *expander) expand(vars []Vars, prefix, s string) (string, error) {
 	if x.out.Len() == 0 {
 		return s[len(s)-len(rest):], nil
 	}
-	if err := x.write(rest); err != nil {
+	if err := x.write(rest, ""); err != nil {
 		return s, err
 	}
 	return x.out.String(), nil
@@ -110,6 +110,7 @@ func (x *expander) expand(vars []Vars, prefix, s string) (string, error) {
 // text resolves s, which stands depth defaults deep, into x.out. It returns
 // the tail of s that needs no change and is not written yet.
 func (x *expander) text(vars []Vars, s string, depth int) (string, error) {
+	var r ref
 	from := 0 // what comes before is written
 	for i := 0; i < len(s); {
 		switch s[i] {
@@ -118,9 +119,16 @@ func (x *expander) text(vars []Vars, s string, depth int) (string, error) {
 			i++
 			continue
 		}
-		r, err := x.scan(vars, s, i)
-		if err != nil {
-			return "", err
+		if s[i] == '$' {
+			scanRef(s[i:], &r)
+		} else {
+			x.scanOther(s[i:], &r)
+		}
+		if r.kind != refVar || i > 0 && s[i-1] == '$' {
+			x.comment(vars, s[:i], &r)
+		}
+		if r.kind == refTooDeep {
+			return "", limitError(TooDeep, x.field, "references are nested more than 16 deep")
 		}
 		if r.replaceable() {
 			done, err := x.replace(vars, &r, s[from:i], depth)
@@ -138,59 +146,50 @@ func (x *expander) text(vars []Vars, s string, depth int) (string, error) {
 	return s[from:], nil
 }
 
-// scan reads the piece of s at i and gives the notes that depend on the text
-// alone.
-func (x *expander) scan(vars []Vars, s string, i int) (ref, error) {
-	switch s[i] {
-	case '`':
-		if n := strings.IndexByte(s[i+1:], '`'); n >= 0 {
-			x.noteStatic(SubstitutionRefused)
-			return ref{kind: refCommand, size: n + 2}, nil
-		}
-		return ref{size: 1}, nil
-	case '%':
-		return x.scanPercent(s[i:]), nil
-	case '{':
-		if x.braceFile {
-			return scanBraceFile(s[i:])
-		}
-		return ref{size: 1}, nil
-	}
-	r, err := scanRef(s[i:])
-	if err != nil {
-		return r, err
-	}
-	escaped := i > 0 && (s[i-1] == '$' || s[i-1] == '\\')
-	switch {
-	case r.kind == refBare:
-		if !escaped {
-			x.bare(vars, &r)
-		}
-	case r.replaceable():
-		if escaped && s[i-1] == '$' {
+// comment gives the notes that a piece deserves whatever its value is. It
+// stands after what before holds.
+func (x *expander) comment(vars []Vars, before string, r *ref) {
+	switch r.kind {
+	case refText, refPercent:
+	case refVar, refInput:
+		if strings.HasSuffix(before, "$") {
 			x.noteStatic(DollarBeforeRef)
 		}
-	case r.kind == refFile:
+	case refBare:
+		if !strings.HasSuffix(before, "$") && !strings.HasSuffix(before, `\`) {
+			x.bare(vars, r)
+		}
+	case refFile:
 		if x.static {
 			x.note(FileRef, r.name)
 		}
 	default:
 		x.noteStatic(r.code())
 	}
-	return r, nil
 }
 
-// scanPercent reads what may be %NAME% at the start of s.
-func (x *expander) scanPercent(s string) ref {
-	if x.percent == percentText {
-		return ref{size: 1}
+// scanOther reads a piece that does not begin with a dollar sign.
+func (x *expander) scanOther(s string, r *ref) {
+	*r = ref{size: 1}
+	switch s[0] {
+	case '`':
+		if n := strings.IndexByte(s[1:], '`'); n >= 0 {
+			r.kind, r.size = refCommand, n+2
+		}
+	case '%':
+		if x.percent == percentText {
+			return
+		}
+		scanPercent(s, r)
+		if r.kind == refPercent && x.percent == percentNote {
+			x.note(PercentLeft, x.field)
+			r.kind, r.size = refText, r.size-1 // its last byte may begin the next one
+		}
+	case '{':
+		if x.braceFile {
+			scanBraceFile(s, r)
+		}
 	}
-	r := scanPercent(s)
-	if r.kind == refPercent && x.percent == percentNote {
-		x.note(PercentLeft, x.field)
-		return ref{size: r.size - 1} // its last byte may begin the next one
-	}
-	return r
 }
 
 // replace resolves one reference, which comes after what before holds. It
@@ -217,15 +216,18 @@ func (x *expander) replace(vars []Vars, r *ref, before string, depth int) (bool,
 		if depth == maxRefDepth {
 			return false, limitError(TooDeep, x.field, "references are nested more than 16 deep")
 		}
-		if err := x.write(before); err != nil {
+		x.took = true
+		if !special(value) {
+			return true, x.write(before, value)
+		}
+		if err := x.write(before, ""); err != nil {
 			return false, err
 		}
 		rest, err := x.text(vars, value, depth+1)
 		if err != nil {
 			return false, err
 		}
-		x.took = true
-		return true, x.write(rest)
+		return true, x.write(rest, "")
 	case takeValue:
 		if r.kind == refPercent {
 			x.note(PercentExpanded, r.name)
@@ -320,17 +322,16 @@ func (x *expander) unresolved(r *ref) {
 	}
 }
 
-// write appends parts to the result, within its bound.
-func (x *expander) write(parts ...string) error {
+// write appends a and b to the result, within its bound.
+func (x *expander) write(a, b string) error {
+	if len(a) > maxRefOutput || len(b) > maxRefOutput-x.out.Len()-len(a) {
+		return limitError(TooLarge, x.field, "the expanded text is over 1 MiB")
+	}
 	if x.out.Cap() == 0 {
-		x.out.Grow(x.hint)
+		x.out.Grow(x.hint + len(b))
 	}
-	for _, s := range parts {
-		if len(s) > maxRefOutput-x.out.Len() {
-			return limitError(TooLarge, x.field, "the expanded text is over 1 MiB")
-		}
-		x.out.WriteString(s)
-	}
+	x.out.WriteString(a)
+	x.out.WriteString(b)
 	return nil
 }
 

@@ -68,8 +68,8 @@ func (s *Server) multiple(arg string) *Input {
 	if !strings.HasPrefix(arg, "${"+inputPrefix) {
 		return nil
 	}
-	r, err := scanRef(arg)
-	if err != nil || r.kind != refInput || r.size != len(arg) {
+	var r ref
+	if scanRef(arg, &r); r.kind != refInput || r.size != len(arg) {
 		return nil
 	}
 	if in := s.input(r.inputID()); in != nil && in.Multiple {

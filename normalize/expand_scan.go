@@ -38,16 +38,17 @@ const (
 	refPlaceholder                // $<NAME>, ${<NAME>}
 	refUnsupported                // another shell form or another kind
 	refMalformed                  // no valid name, or no closing brace
+	refTooDeep                    // nested beyond the bound
 )
 
 // ref is one such piece.
 type ref struct {
 	kind   refKind
+	hasDef bool
+	native bool   // already spelled canonically
 	size   int    // bytes it takes up
 	name   string // what variables are asked for, or the path of a file
 	def    string // the default, meaningful if hasDef
-	hasDef bool
-	native bool // already spelled canonically
 }
 
 // replaceable reports whether r is a reference that may have a value.
@@ -85,127 +86,158 @@ func (r *ref) code() Code {
 	return ""
 }
 
-// scanRef reads the piece at the start of s, which begins with a dollar sign.
-// A piece that cannot be read takes up just the bytes that cannot be part of
-// anything else, so that what follows is still seen.
-func scanRef(s string) (ref, error) {
+// scanRef reads the piece at the start of s, which begins with a dollar sign,
+// into r. A piece that cannot be read takes up just the bytes that cannot be
+// part of anything else, so that what follows is still seen.
+func scanRef(s string, r *ref) {
+	*r = ref{size: 1}
 	if len(s) < 2 {
-		return ref{size: len(s)}, nil
+		return
 	}
 	switch c := s[1]; {
 	case c == '{':
-		return scanBraces(s)
+		scanBraces(s, r)
 	case c == '(':
-		n, err := closing(s[2:], '(', ')')
-		if err != nil || n < 0 {
-			return ref{size: 2}, err
-		}
-		return ref{kind: refCommand, size: n + 3}, nil
+		r.enclose(refCommand, 2, closing(s[2:], '(', ')'))
 	case c == '<':
-		if n := strings.IndexByte(s, '>'); n > 2 && isPlainName(s[2:n]) {
-			return ref{kind: refPlaceholder, size: n + 1}, nil
+		name := s[2:min(len(s), maxRefName+3)]
+		if n := strings.IndexByte(name, '>'); n > 0 && isPlainName(name[:n]) {
+			r.kind, r.size = refPlaceholder, n+3
 		}
 	case isNameStart(c):
 		n := nameLen(s[1:])
-		return ref{kind: refBare, size: n + 1, name: s[1 : n+1]}, nil
+		r.kind, r.size, r.name = refBare, n+1, s[1:n+1]
 	}
-	return ref{size: 1}, nil
+}
+
+// enclose makes r a piece of the given kind whose first bytes open a bracket,
+// with n from closing. One that never closes is but its opening.
+func (r *ref) enclose(kind refKind, opening, n int) bool {
+	r.size = opening
+	switch n {
+	case tooDeep:
+		r.kind = refTooDeep
+		return false
+	case neverClosed:
+		return false
+	}
+	r.kind, r.size = kind, opening+n+1
+	return true
 }
 
 // scanBraces reads a piece that begins with "${".
-func scanBraces(s string) (ref, error) {
+func scanBraces(s string, r *ref) {
 	n := nameLen(s[2:])
 	if end := 2 + n; 0 < n && n <= maxRefName && end < len(s) && s[end] == '}' {
-		return ref{kind: refVar, size: end + 1, name: s[2:end], native: true}, nil
+		r.kind, r.size, r.name, r.native = refVar, end+1, s[2:end], true
+		return
 	}
-	n, err := closing(s[2:], '{', '}')
-	if err != nil {
-		return ref{}, err
+	if end := closing(s[2+n:], '{', '}'); r.enclose(refMalformed, 2+n, end) {
+		r.classify(s[2:2+n+end], n)
+	} else if r.kind != refTooDeep {
+		r.kind, r.size = refMalformed, 2
 	}
-	if n < 0 {
-		return ref{kind: refMalformed, size: 2}, nil
-	}
-	r := classify(s[2 : 2+n])
-	r.size = n + 3
-	return r, nil
 }
 
-// classify says what the text between the braces of a reference means.
-func classify(body string) ref {
-	n := nameLen(body)
-	if n == 0 {
-		return classifyNameless(body)
-	}
-	name, rest := body[:n], body[n:]
+// classify says what the text between the braces of a reference means, which
+// starts with a name of n bytes.
+func (r *ref) classify(body string, n int) {
 	switch {
+	case n == 0:
+		r.classifyNameless(body)
 	case n > maxRefName:
-		return ref{kind: refMalformed}
-	case strings.HasPrefix(rest, ":-"):
-		return ref{kind: refVar, name: name, def: rest[2:], hasDef: true, native: true}
-	case rest[0] == ':':
-		return classifyKind(body, rest[1:])
-	case strings.IndexByte("-?+=%#/^,@![*~", rest[0]) >= 0:
-		return ref{kind: refUnsupported}
+	case strings.HasPrefix(body[n:], ":-"):
+		r.kind, r.name, r.def, r.hasDef, r.native = refVar, body[:n], body[n+2:], true, true
+	case body[n] == ':':
+		r.classifyKind(body, n)
+	case strings.IndexByte("-?+=%#/^,@![*~", body[n]) >= 0:
+		r.kind = refUnsupported
 	}
-	return ref{kind: refMalformed}
 }
 
 // classifyNameless does so where no name stands at the start.
-func classifyNameless(body string) ref {
+func (r *ref) classifyNameless(body string) {
 	switch {
-	case body == "/":
-		return ref{kind: refVar, name: ctxSeparator, native: true}
+	case body == ctxSeparator:
+		r.kind, r.name, r.native = refVar, body, true
 	case len(body) > 2 && body[0] == '<' && body[len(body)-1] == '>' && isPlainName(body[1:len(body)-1]):
-		return ref{kind: refPlaceholder}
+		r.kind = refPlaceholder
 	case len(body) > 1 && (body[0] == '#' || body[0] == '!') && isNameStart(body[1]):
-		return ref{kind: refUnsupported}
+		r.kind = refUnsupported
 	}
-	return ref{kind: refMalformed}
 }
 
-// classifyKind does so for body, which is a kind, a colon and rest.
-func classifyKind(body, rest string) ref {
-	switch body[:len(body)-len(rest)-1] {
+// classifyKind does so where a kind of n bytes and a colon stand there.
+func (r *ref) classifyKind(body string, n int) {
+	rest := body[n+1:]
+	switch body[:n] {
 	case "env":
-		inner := strings.TrimLeft(rest, " \t")
-		n := nameLen(inner)
-		name, tail := inner[:n], strings.TrimLeft(inner[n:], " \t")
-		switch {
-		case n == 0 || n > maxRefName:
-			return ref{kind: refMalformed}
-		case tail == "":
-			return ref{kind: refVar, name: name}
-		case strings.HasPrefix(tail, ":-"):
-			return ref{kind: refVar, name: name, def: tail[2:], hasDef: true}
-		}
-		return ref{kind: refUnsupported}
+		r.classifyEnv(rest)
 	case "input":
-		if rest == "" || len(rest) > maxRefName || strings.ContainsAny(rest, "{}$\r\n\x00") {
-			return ref{kind: refMalformed}
+		if rest != "" && rest[0] != '|' && len(rest) <= maxRefName && !strings.ContainsAny(rest, "{}$\r\n\x00") {
+			r.kind, r.name, r.native = refInput, body, true
 		}
-		return ref{kind: refInput, name: body, native: true}
 	case "cmd", "command":
-		return ref{kind: refCommand}
+		r.kind = refCommand
 	case "file":
-		return ref{kind: refFile, name: strings.TrimSpace(rest)}
+		if path := strings.TrimSpace(rest); path != "" {
+			r.kind, r.name = refFile, path
+		}
+	default:
+		r.kind = refUnsupported
 	}
-	return ref{kind: refUnsupported}
 }
 
-// closing returns where the bracket that is open at the start of s closes, or
-// -1 if it never does. References count towards the depth, so do parentheses
-// of a command; bare braces (a default may be JSON) do not. The bound is what
-// makes the whole expansion linear: at most maxRefDepth brackets can be open
-// at any byte, so no byte is looked at more often than that.
-func closing(s string, open, shut byte) (int, error) {
-	var levels [maxRefDepth]int // bracket levels at which the nested references began
-	refs, level := 0, 1
+// classifyEnv does so for what follows "env:", in which blanks around the name
+// mean nothing.
+func (r *ref) classifyEnv(s string) {
+	s = strings.TrimLeft(s, " \t")
+	n := nameLen(s)
+	tail := strings.TrimLeft(s[n:], " \t")
+	switch {
+	case n == 0 || n > maxRefName:
+	case tail == "":
+		r.kind, r.name = refVar, s[:n]
+	case strings.HasPrefix(tail, ":-"):
+		r.kind, r.name, r.def, r.hasDef = refVar, s[:n], tail[2:], true
+	default:
+		r.kind = refUnsupported
+	}
+}
+
+// What closing answers where there is no place.
+const (
+	neverClosed = -1
+	tooDeep     = -2
+)
+
+// closing returns where the bracket that is open at the start of s closes.
+// References count towards the depth, so do parentheses of a command; bare
+// braces (a default may be JSON) do not. The bound is what makes the whole
+// expansion linear: at most maxRefDepth brackets can be open at any byte, so no
+// byte is looked at more often than that.
+func closing(s string, open, shut byte) int {
 	for i := 0; i < len(s); i++ {
+		switch s[i] {
+		case shut:
+			return i
+		case open:
+			return closingNested(s, i, open, shut)
+		}
+	}
+	return neverClosed
+}
+
+// closingNested is closing where the first bracket, at i, is an open one.
+func closingNested(s string, i int, open, shut byte) int {
+	var levels [maxRefDepth - 1]int // bracket levels at which nested references began
+	refs, level := 0, 1
+	for ; i < len(s); i++ {
 		switch s[i] {
 		case open:
 			if open == '(' || i > 0 && s[i-1] == '$' {
-				if refs == maxRefDepth-1 {
-					return -1, limitError(TooDeep, "", "references are nested more than 16 deep")
+				if refs == len(levels) {
+					return tooDeep
 				}
 				levels[refs] = level
 				refs++
@@ -214,37 +246,36 @@ func closing(s string, open, shut byte) (int, error) {
 		case shut:
 			level--
 			if level == 0 {
-				return i, nil
+				return i
 			}
 			if refs > 0 && levels[refs-1] == level {
 				refs--
 			}
 		}
 	}
-	return -1, nil
+	return neverClosed
 }
 
 // scanPercent reads %NAME% at the start of s. Two hexadecimal digits are an
 // octet of an encoded address and no name.
-func scanPercent(s string) ref {
+func scanPercent(s string, r *ref) {
+	*r = ref{size: 1}
 	n := nameLen(s[1:])
 	if n == 0 || n > maxRefName || n+1 >= len(s) || s[n+1] != '%' || n == 2 && isHex(s[1]) && isHex(s[2]) {
-		return ref{size: 1}
+		return
 	}
-	return ref{kind: refPercent, size: n + 2, name: s[1 : n+1], native: true}
+	r.kind, r.size, r.name, r.native = refPercent, n+2, s[1:n+1], true
 }
 
 // scanBraceFile reads {file:path} at the start of s.
-func scanBraceFile(s string) (ref, error) {
-	rest, ok := strings.CutPrefix(s, "{file:")
-	if !ok {
-		return ref{size: 1}, nil
+func scanBraceFile(s string, r *ref) {
+	*r = ref{size: 1}
+	if rest, ok := strings.CutPrefix(s, "{file:"); ok {
+		end := closing(rest, '{', '}')
+		if r.enclose(refFile, len("{file:"), end) {
+			r.name = strings.TrimSpace(rest[:end])
+		}
 	}
-	n, err := closing(rest, '{', '}')
-	if err != nil || n < 0 {
-		return ref{size: 1}, err
-	}
-	return ref{kind: refFile, size: n + len("{file:}"), name: strings.TrimSpace(rest[:n])}, nil
 }
 
 // looksLikeRef reports whether a value holds what would be a reference in the
@@ -278,20 +309,27 @@ func isHex(c byte) bool {
 	return '0' <= c && c <= '9' || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F'
 }
 
-func isNameStart(c byte) bool {
-	return c == '_' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+// special reports whether s holds a byte that can begin a piece.
+func special(s string) bool {
+	for i := range len(s) {
+		switch s[i] {
+		case '$', '`', '%', '{':
+			return true
+		}
+	}
+	return false
 }
+
+func isNameStart(c byte) bool { return c|0x20-'a' < 26 || c == '_' }
 
 // nameLen returns how many bytes at the start of s are a variable name.
 func nameLen(s string) int {
-	if s == "" || !isNameStart(s[0]) {
-		return 0
+	for i := range len(s) {
+		if c := s[i]; !isNameStart(c) && (i == 0 || c-'0' > 9) {
+			return i
+		}
 	}
-	n := 1
-	for n < len(s) && (isNameStart(s[n]) || '0' <= s[n] && s[n] <= '9') {
-		n++
-	}
-	return n
+	return len(s)
 }
 
 // isPlainName reports whether s reads like the inside of <A placeholder>.

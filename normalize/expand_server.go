@@ -79,7 +79,7 @@ func (s *Server) Expand(ctx context.Context, vars []Vars, opts *ExpandOptions) (
 // fields expands the fields of one record, one after the other. The first
 // error ends it.
 type fields struct {
-	ctx   context.Context
+	alive func() error // the context's error
 	vars  []Vars
 	s     *Server
 	opts  *ExpandOptions
@@ -92,7 +92,7 @@ func newFields(ctx context.Context, s *Server, vars []Vars, opts *ExpandOptions)
 	if opts == nil {
 		opts = &ExpandOptions{}
 	}
-	f := &fields{ctx: ctx, vars: vars, s: s, opts: opts}
+	f := &fields{alive: ctx.Err, vars: vars, s: s, opts: opts}
 	f.scope = scope{server: s, opts: opts, x: &f.x, arg: -1, headers: bridgeHeaders(s)}
 	f.x = expander{
 		scope:     &f.scope,
@@ -182,7 +182,7 @@ func (f *fields) expand(field, prefix, s string) string {
 // begin sets up for a field, unless an earlier one failed.
 func (f *fields) begin(field string) bool {
 	if f.err == nil {
-		f.err = f.ctx.Err()
+		f.err = f.alive()
 	}
 	f.x.field = field
 	f.scope.line = field == "url" || strings.HasPrefix(field, "headers.")
