@@ -73,8 +73,7 @@ func ExampleNew() {
 	}
 	r := resolve.New(resolve.Static(reg), &resolve.Options{NoHeuristics: true})
 	_, err = r.Resolve(context.Background(), "leger")
-	var e *resolve.Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*resolve.Error](err); ok {
 		fmt.Println(e.Code)
 		fmt.Println(e.Details.Nearest)
 	}

@@ -16,6 +16,7 @@ const fleet = 200
 // and a registry that is right about all of them. Each repo lacks most of the
 // files that a prober would ask for, and some of those that it declares.
 func writeFleet(tb testing.TB, dir string) {
+	tb.Helper()
 	var reg strings.Builder
 	reg.WriteString("schema_version: \"1.0\"\nkind: workspace_registry\nrepos:\n")
 	for i := range fleet {

@@ -314,30 +314,33 @@ func TestResolveUnregistered(t *testing.T) {
 		code     resolve.Code
 		nearest  []string
 		ops      bool // file operations are allowed
-	}{{
-		name: "folder", id: "free", ops: true,
-		want: answer{
-			Mode:        resolve.Heuristic,
-			Entrypoints: []string{"Readme.md", "docs/README.md", "docs/readme.md", "mkdocs.yml", "CLAUDE.md"},
-			Notices:     []string{"repo_unregistered"},
-			Steps:       []string{"registry: unknown", "heuristic: found"},
+	}{
+		{
+			name: "folder", id: "free", ops: true,
+			want: answer{
+				Mode:        resolve.Heuristic,
+				Entrypoints: []string{"Readme.md", "docs/README.md", "docs/readme.md", "mkdocs.yml", "CLAUDE.md"},
+				Notices:     []string{"repo_unregistered"},
+				Steps:       []string{"registry: unknown", "heuristic: found"},
+			},
 		},
-	}, {
-		name: "folder of a registered repo inside is left alone", id: "wild", ops: true,
-		want: answer{
-			Mode:        resolve.Heuristic,
-			Entrypoints: []string{"README.md"},
-			Notices:     []string{"repo_unregistered"},
-			Steps:       []string{"registry: unknown", "heuristic: found"},
+		{
+			name: "folder of a registered repo inside is left alone", id: "wild", ops: true,
+			want: answer{
+				Mode:        resolve.Heuristic,
+				Entrypoints: []string{"README.md"},
+				Notices:     []string{"repo_unregistered"},
+				Steps:       []string{"registry: unknown", "heuristic: found"},
+			},
 		},
-	}, {
-		name: "folder without anything known", id: "bare", ops: true,
-		want: answer{
-			Mode:    resolve.Heuristic,
-			Notices: []string{"repo_unregistered"},
-			Steps:   []string{"registry: unknown", "heuristic: found"},
+		{
+			name: "folder without anything known", id: "bare", ops: true,
+			want: answer{
+				Mode:    resolve.Heuristic,
+				Notices: []string{"repo_unregistered"},
+				Steps:   []string{"registry: unknown", "heuristic: found"},
+			},
 		},
-	},
 		{name: "no folder", id: "biling", code: resolve.RepoUnknown, nearest: []string{"billing"}, ops: true},
 		{name: "part of an id", id: "ui", code: resolve.RepoUnknown, nearest: []string{"billing-ui"}, ops: true},
 		{name: "other case", id: "FREE", code: resolve.RepoUnknown, ops: true},
@@ -373,8 +376,8 @@ func TestResolveUnregistered(t *testing.T) {
 					t.Errorf("answer (-want +got):\n%s", diff)
 				}
 			} else {
-				details := err.(*resolve.Error).ErrorDetails().(resolve.Details)
-				if diff := cmp.Diff(tt.nearest, details.Nearest); diff != "" {
+				fault, _ := errors.AsType[*resolve.Error](err)
+				if diff := cmp.Diff(tt.nearest, fault.Details.Nearest); diff != "" {
 					t.Errorf("nearest ids (-want +got):\n%s", diff)
 				}
 				if len(err.Error()) > 1000 {
