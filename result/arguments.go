@@ -38,11 +38,7 @@ func (sh *shaper) explain(ctx context.Context, next mcp.MethodHandler, req mcp.R
 		return invalid(why)
 	}
 	f := faults{resolved: map[*jsonschema.Schema]*jsonschema.Resolved{}}
-	if rs := f.resolve(schema); rs == nil || rs.ApplyDefaults(&args) != nil {
-		return invalid(why)
-	}
-	f.check(schema, args, "")
-	if f.count == 0 {
+	if f.check(schema, args, ""); f.count == 0 {
 		return invalid(why)
 	}
 	text := strings.Join(f.texts, "; ")
@@ -59,7 +55,7 @@ func notDecoded(e *json.UnmarshalTypeError) *Error {
 	if e.Field != "" {
 		path = fit("/"+strings.ReplaceAll(e.Field, ".", "/"), shownPath)
 	}
-	return invalidAt(path+": cannot be read as "+e.Type.String(), 1, []string{path})
+	return invalidAt(at(path)+"cannot be read as "+e.Type.String(), 1, []string{path})
 }
 
 // invalidAt wraps what is wrong with arguments whose place is known.
@@ -83,7 +79,7 @@ func invalid(why string) *Error {
 // inputSchema asks the server itself for the schema of the called tool, nil
 // if it cannot be had.
 func inputSchema(ctx context.Context, next mcp.MethodHandler, call *mcp.CallToolRequest) *jsonschema.Schema {
-	params := new(mcp.ListToolsParams)
+	params := &mcp.ListToolsParams{Meta: call.Params.Meta}
 	for range maxPages {
 		res, err := next(ctx, "tools/list", &mcp.ListToolsRequest{Session: call.Session, Params: params, Extra: call.Extra})
 		list, ok := res.(*mcp.ListToolsResult)
@@ -102,7 +98,7 @@ func inputSchema(ctx context.Context, next mcp.MethodHandler, call *mcp.CallTool
 		if list.NextCursor == "" {
 			return nil
 		}
-		params = &mcp.ListToolsParams{Cursor: list.NextCursor}
+		params = &mcp.ListToolsParams{Meta: call.Params.Meta, Cursor: list.NextCursor}
 	}
 	return nil
 }
@@ -134,8 +130,16 @@ func (f *faults) add(path, text string) {
 	if len(f.paths) < shownFaults {
 		path = fit(path, shownPath)
 		f.paths = append(f.paths, path)
-		f.texts = append(f.texts, path+": "+text)
+		f.texts = append(f.texts, at(path)+text)
 	}
+}
+
+// at names a place in front of what is wrong there; the root needs no name.
+func at(path string) string {
+	if path == "" {
+		return ""
+	}
+	return path + ": "
 }
 
 // check looks for faults in v. No text that it makes holds a value.

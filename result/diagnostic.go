@@ -135,7 +135,7 @@ func (sh *shaper) readDiagnostic(_ context.Context, _ *mcp.CallToolRequest, in d
 func (sh *shaper) pageSize(asked int) int {
 	size := maxPage
 	if limit := sh.opts.maxResult(); limit > 0 {
-		size = min(size, max(limit-pageOverhead, 1))
+		size = min(size, limit-pageOverhead)
 	}
 	if asked == 0 {
 		asked = defaultPage

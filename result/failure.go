@@ -3,7 +3,6 @@ package result
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"maps"
 	"strings"
 
@@ -45,7 +44,7 @@ type cutDetails struct {
 }
 
 func bodyOf(e *Error) body {
-	b := body{Code: fit(e.ErrorCode(), shownCode), Message: e.Error()}
+	b := body{Code: fit(e.ErrorCode(), shownCode), Message: strings.ToValidUTF8(e.Error(), "\uFFFD")}
 	if e.Details != nil {
 		if d, err := encode(e.Details); err == nil && string(d) != "null" {
 			b.Details = d
@@ -59,8 +58,8 @@ func (sh *shaper) failed(ctx context.Context, next mcp.MethodHandler, c Client, 
 	text := textOf(r.Content)
 	err := r.GetError()
 	if err == nil {
-		if e, ok := parseEnvelope(text); ok {
-			return sh.envelope(c, e, text, r.Meta)
+		if said, ok := parseEnvelope(text); ok {
+			return sh.envelope(c, said, r.Meta)
 		}
 		if text == "" {
 			text = "the tool failed and gave no reason"
@@ -76,29 +75,39 @@ func (sh *shaper) failed(ctx context.Context, next mcp.MethodHandler, c Client, 
 	return sh.failure(c, coerce(err, text), r.Meta)
 }
 
-// failure returns the result of a failed call: one text block, for everyone.
-func (sh *shaper) failure(c Client, e *Error, meta mcp.Meta) *mcp.CallToolResult {
-	return sh.envelope(c, e, string(mustEncode(envelope{bodyOf(e)})), meta)
+// A saying is an error as it goes out.
+type saying struct {
+	err     *Error
+	text    string          // the envelope
+	details json.RawMessage // in it
 }
 
-// envelope returns the result with the given text, which says e, or a shorter
-// one if that is over the budget.
-func (sh *shaper) envelope(c Client, e *Error, text string, meta mcp.Meta) *mcp.CallToolResult {
-	if len(text) <= maxEnvelope {
-		out := sh.errorResult(c, e, text)
+func say(e *Error) saying {
+	b := bodyOf(e)
+	return saying{e, string(mustEncode(envelope{b})), b.Details}
+}
+
+// failure returns the result of a failed call: one text block, for everyone.
+func (sh *shaper) failure(c Client, e *Error, meta mcp.Meta) *mcp.CallToolResult {
+	return sh.envelope(c, say(e), meta)
+}
+
+// envelope returns the result that says s, or less if that is over the budget.
+func (sh *shaper) envelope(c Client, s saying, meta mcp.Meta) *mcp.CallToolResult {
+	if len(s.text) <= maxEnvelope {
+		out := sh.errorResult(c, s)
 		out.Meta = maps.Clone(meta)
 		if data, err := json.Marshal(out); err == nil && len(data) <= maxEnvelope {
 			return out
 		}
 	}
-	short := sh.cut(e, text, bodyOf(e).Details)
-	return sh.errorResult(c, short, string(mustEncode(envelope{bodyOf(short)})))
+	return sh.errorResult(c, say(sh.cut(s.err, s.text, s.details)))
 }
 
-func (sh *shaper) errorResult(c Client, e *Error, text string) *mcp.CallToolResult {
+func (sh *shaper) errorResult(c Client, s saying) *mcp.CallToolResult {
 	out := sh.fresh(c)
-	out.Content = []mcp.Content{&mcp.TextContent{Text: text}}
-	out.SetError(e)
+	out.Content = []mcp.Content{&mcp.TextContent{Text: s.text}}
+	out.SetError(s.err)
 	return out
 }
 
@@ -115,6 +124,7 @@ func (sh *shaper) fresh(c Client) *mcp.CallToolResult {
 // if there is that tool; count and paths come from the JSON in listing.
 func (sh *shaper) cut(e *Error, whole string, listing []byte) *Error {
 	count, paths := survey(listing)
+	whole = strings.ToValidUTF8(whole, "\uFFFD") // pages are whole characters
 	d := cutDetails{Truncated: true, TotalBytes: len(whole), Count: count, Paths: paths}
 	out := &Error{Code: e.Code, Message: fit(e.Error(), shownMessage), Err: e}
 	if sh.kept != nil {
@@ -140,23 +150,20 @@ func (sh *shaper) protocolError(e *Error) *jsonrpc.Error {
 }
 
 // parseEnvelope recognizes an error that a tool wrote in our form itself.
-func parseEnvelope(text string) (*Error, bool) {
-	if root([]byte(text)) != '{' {
-		return nil, false
-	}
+func parseEnvelope(text string) (saying, bool) {
 	var v map[string]json.RawMessage
-	if json.Unmarshal([]byte(text), &v) != nil || len(v) != 1 {
-		return nil, false
+	if root([]byte(text)) != '{' || json.Unmarshal([]byte(text), &v) != nil || len(v) != 1 {
+		return saying{}, false
 	}
 	var b body
 	if json.Unmarshal(v["error"], &b) != nil || b.Code == "" || b.Message == "" {
-		return nil, false
+		return saying{}, false
 	}
-	e := &Error{Code: b.Code, Message: b.Message, Err: errors.New(b.Message)}
+	e := &Error{Code: b.Code, Message: b.Message}
 	if b.Details != nil {
 		e.Details = b.Details
 	}
-	return e, true
+	return saying{e, text, b.Details}, true
 }
 
 // textOf joins the text blocks.

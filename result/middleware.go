@@ -85,6 +85,9 @@ func (sh *shaper) unusable(ctx context.Context, method string, req mcp.Request, 
 
 // target names what a request is about, for a log line.
 func target(req mcp.Request) string {
+	if isNil(req.GetParams()) {
+		return ""
+	}
 	switch p := req.GetParams().(type) {
 	case *mcp.CallToolParamsRaw:
 		return short(p.Name, 200)

@@ -67,19 +67,19 @@ type Options struct {
 
 	// MaxResult is the most bytes of JSON or text in a successful result; a
 	// larger one becomes the error result_too_large. Images and other binary
-	// blocks do not count. Zero: no limit.
+	// blocks do not count. Zero: no limit. Values below 1,024 mean 1,024.
 	MaxResult int
 
 	// MaxCatalog is the most bytes of one page of tools/list; a larger one
-	// becomes a protocol error that says so. Zero: no limit.
+	// becomes the error catalog_too_large. Zero: no limit.
 	MaxCatalog int
 
 	// DiagnosticTool is the name of the tool that Install adds. Empty:
 	// "diagnostic_read".
 	DiagnosticTool string
 
-	// Logger is told of panics and of results that cannot be encoded. Nil:
-	// silent.
+	// Logger is told of panics, with their stacks, and of results that cannot
+	// be sent. Nil: silent.
 	Logger *slog.Logger
 }
 
@@ -92,20 +92,21 @@ func (o *Options) override() Shape {
 
 func (o *Options) table() bool { return o == nil || !o.NoTable }
 
-func (o *Options) outputSchemas() bool { return o != nil && o.OutputSchemas }
+// minResult is what a page of diagnostic_read needs at the least.
+const minResult = 1 << 10
 
 func (o *Options) maxResult() int {
-	if o == nil {
+	if o == nil || o.MaxResult <= 0 {
 		return 0
 	}
-	return max(o.MaxResult, 0)
+	return max(o.MaxResult, minResult)
 }
 
 func (o *Options) maxCatalog() int {
 	if o == nil {
 		return 0
 	}
-	return max(o.MaxCatalog, 0)
+	return o.MaxCatalog
 }
 
 func (o *Options) diagnosticTool() string {

@@ -82,6 +82,10 @@ type note struct {
 	Tags  []string `json:"tags,omitempty"`
 }
 
+type echo struct {
+	Text string `json:"text"`
+}
+
 type pick struct {
 	Colors []string  `json:"colors,omitempty"`
 	Size   int8      `json:"size,omitempty"`
@@ -126,6 +130,7 @@ func addSuccesses(s *mcp.Server) {
 	tool(s, "meta", func(none) (*mcp.CallToolResult, note, error) {
 		return &mcp.CallToolResult{Meta: mcp.Meta{"com.example/took": 3}}, note{Title: "with meta"}, nil
 	})
+	tool(s, "echo", func(in echo) (*mcp.CallToolResult, echo, error) { return nil, in, nil })
 	tool(s, "items", func(in struct {
 		Count int `json:"count"`
 	},
@@ -179,6 +184,12 @@ func addFailures(s *mcp.Server) {
 			res.Content = append(res.Content, &mcp.TextContent{Text: controls()})
 		}
 		return res, note{}, nil
+	})
+	tool(s, "fail-long", func(none) (*mcp.CallToolResult, note, error) {
+		return nil, note{}, errors.New(strings.Repeat("long ", 2000))
+	})
+	tool(s, "fail-giant", func(none) (*mcp.CallToolResult, note, error) {
+		return nil, note{}, errors.New(strings.Repeat("x", 17<<20))
 	})
 	tool(s, "fail-late", func(none) (*mcp.CallToolResult, note, error) { return nil, note{}, context.DeadlineExceeded })
 	tool(s, "panic", func(none) (*mcp.CallToolResult, note, error) { panic("secret of the panic") })
@@ -240,6 +251,14 @@ func addRawTools(s *mcp.Server) {
 	raw("raw-null-block", func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		return &mcp.CallToolResult{Content: []mcp.Content{nil, (*mcp.TextContent)(nil)}}, nil
 	})
+	raw("ask-once", func(_ context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		if answer, ok := req.Params.InputResponses["sure"].(*mcp.ElicitResult); ok {
+			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "the answer is " + answer.Action}}}, nil
+		}
+		return &mcp.CallToolResult{InputRequests: mcp.InputRequestMap{"sure": &mcp.ElicitParams{
+			Message: "Sure?", RequestedSchema: json.RawMessage(`{"type":"object","properties":{}}`),
+		}}}, nil
+	})
 	raw("ask", func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		return &mcp.CallToolResult{InputRequests: mcp.InputRequestMap{"sure": &mcp.ElicitParams{
 			Message: "Sure?", RequestedSchema: json.RawMessage(`{"type":"object","properties":{}}`),
@@ -290,6 +309,8 @@ func readResource(_ context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadRes
 		return nil, fmt.Errorf("secret context: %w", &domainError{"zeta"})
 	case "doc://plain":
 		return nil, errors.New("disk full")
+	case "doc://huge":
+		return nil, &result.Error{Code: "many_problems", Message: controls(), Details: problems(10)}
 	case "doc://nan":
 		res.Contents[0].Meta = mcp.Meta{"x": math.NaN()}
 	case "doc://ask":

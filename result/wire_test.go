@@ -100,16 +100,22 @@ func (c *child) send(t *testing.T, line string) string {
 	return strings.TrimSuffix(reply, "\n")
 }
 
-// rest closes the server's input and returns what it still says, and whether
-// it ended well.
-func (c *child) rest(t *testing.T) (string, error) {
+// ends waits until the server says a line, which it returns, or ends.
+func (c *child) ends(t *testing.T) (line string, ended bool) {
+	t.Helper()
+	line, err := c.out.ReadString('\n')
+	return line, err == io.EOF
+}
+
+// rest closes the server's input and returns what it still says.
+func (c *child) rest(t *testing.T) string {
 	t.Helper()
 	c.in.Close()
 	data, err := io.ReadAll(c.out)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return string(data), c.cmd.Wait()
+	return string(data)
 }
 
 func isCall(t *testing.T, line string) bool {
@@ -259,4 +265,42 @@ func play(t *testing.T, file string, archive *txtar.Archive, open func(*testing.
 			t.Errorf("section %s (-want +got):\n%s", f.Name, diff)
 		}
 	}
+}
+
+// A piped is a server in this process behind its stdio transport.
+type piped struct {
+	in  io.WriteCloser
+	out *bufio.Reader
+}
+
+func pipe(t *testing.T, s *mcp.Server) *piped {
+	t.Helper()
+	inR, inW := io.Pipe()
+	outR, outW := io.Pipe()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		s.Run(context.Background(), &mcp.IOTransport{Reader: inR, Writer: outW})
+	}()
+	t.Cleanup(func() {
+		inW.Close()
+		outR.Close()
+		<-done
+	})
+	return &piped{inW, bufio.NewReaderSize(outR, 1<<20)}
+}
+
+func (p *piped) send(t *testing.T, line string) string {
+	t.Helper()
+	if _, err := io.WriteString(p.in, line+"\n"); err != nil {
+		t.Fatal(err)
+	}
+	if !isCall(t, line) {
+		return ""
+	}
+	reply, err := p.out.ReadString('\n')
+	if err != nil {
+		t.Fatalf("no reply to %.200s: %v", line, err)
+	}
+	return strings.TrimSuffix(reply, "\n")
 }
