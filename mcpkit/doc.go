@@ -59,6 +59,20 @@
 //		RepoIDs   []string `json:"repo_ids,omitempty" jsonschema:"only these repos" schema:"maxItems=20 kind=id"`
 //	}
 //
+// # HTTP
+//
+// [NewHTTPHandler] makes a handler that serves clients of both protocol eras on one URL. Without options it serves this
+// machine only; [HTTPOptions] open it to other hosts, to web pages and to users with tokens, whom [Principal] then names
+// to the handlers. [HTTPHandler.Serve] runs it and stops in good order:
+//
+//	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+//	defer stop()
+//	l, err := net.Listen("tcp", "127.0.0.1:8080")
+//	...
+//	h, err := mcpkit.NewHTTPHandler(server, nil)
+//	...
+//	err = h.Serve(ctx, l)
+//
 // # Concurrency
 //
 // Set-up happens in one goroutine, before the server takes requests. After that, handlers are called concurrently, and
@@ -78,5 +92,5 @@
 //	faults told in a message 5, of each name 60 bytes
 //	completions in a reply   100, for at most 1,024 bytes typed
 //
-// The size of a request is bounded by its transport: 16 MiB a line on stdio.
+// The size of a request is bounded by its transport: 16 MiB a line on stdio, and [HTTPOptions] for HTTP.
 package mcpkit

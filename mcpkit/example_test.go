@@ -3,7 +3,9 @@ package mcpkit_test
 import (
 	"context"
 	"fmt"
+	"net"
 	"strings"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -127,6 +129,30 @@ func ExampleResourceTemplate() {
 	}
 	_, err := mcpkit.NewServer(&mcp.Implementation{Name: "repos", Version: "1.0.0"}, nil, readme.Install)
 	fmt.Println(err)
+	// Output:
+	// <nil>
+}
+
+// A handler serves on any listener until its context ends.
+func ExampleHTTPHandler_Serve() {
+	server, err := mcpkit.NewServer(&mcp.Implementation{Name: "greeter", Version: "1.0.0"}, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	h, err := mcpkit.NewHTTPHandler(server, &mcpkit.HTTPOptions{Hosts: []string{"tools.example.com"}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	ctx, stop := context.WithTimeout(context.Background(), time.Millisecond) // a program waits for a signal
+	defer stop()
+	fmt.Println(h.Serve(ctx, l))
 	// Output:
 	// <nil>
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"flag"
 	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -40,7 +41,7 @@ func TestMain(m *testing.M) {
 // the line after it, which starts with "<". $META stands for the request metadata in the file "meta".
 
 func TestWire(t *testing.T) {
-	forEachCase(t, func(t *testing.T) (io.Writer, io.Reader) {
+	forEachCase(t, func(t *testing.T) exchange {
 		t.Helper()
 		clientIn, serverOut := io.Pipe()
 		serverIn, clientOut := io.Pipe()
@@ -48,9 +49,10 @@ func TestWire(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		ctx := context.WithoutCancel(t.Context())
 		ended := make(chan error, 1)
 		go func() {
-			ended <- server.Run(context.WithoutCancel(t.Context()), &mcp.IOTransport{Reader: serverIn, Writer: serverOut})
+			ended <- server.Run(ctx, &mcp.IOTransport{Reader: serverIn, Writer: serverOut})
 		}()
 		t.Cleanup(func() {
 			clientOut.Close()
@@ -58,12 +60,12 @@ func TestWire(t *testing.T) {
 				t.Errorf("server ended with %v", err)
 			}
 		})
-		return clientOut, clientIn
+		return lines(t, clientOut, clientIn)
 	})
 }
 
 func TestWireStdio(t *testing.T) {
-	forEachCase(t, func(t *testing.T) (io.Writer, io.Reader) {
+	forEachCase(t, func(t *testing.T) exchange {
 		t.Helper()
 		child := exec.CommandContext(context.WithoutCancel(t.Context()), os.Args[0])
 		child.Env = append(os.Environ(), childVariable+"=1")
@@ -86,11 +88,51 @@ func TestWireStdio(t *testing.T) {
 				t.Errorf("child ended with %v, stderr %q", err, stderr.String())
 			}
 		})
-		return in, out
+		return lines(t, in, out)
 	})
 }
 
-func forEachCase(t *testing.T, start func(*testing.T) (io.Writer, io.Reader)) {
+func TestWireHTTP(t *testing.T) {
+	forEachCase(t, func(t *testing.T) exchange {
+		t.Helper()
+		server, err := newTestServer()
+		if err != nil {
+			t.Fatal(err)
+		}
+		client := &poster{url: serve(t, server, nil)}
+		return func(request string) string {
+			status, reply := client.post(t, request)
+			if status == http.StatusAccepted {
+				return ""
+			}
+			return reply
+		}
+	})
+}
+
+// An exchange sends one message and returns the reply, which is empty for a notification.
+type exchange func(request string) string
+
+// lines is the exchange of the stdio transport.
+func lines(t *testing.T, w io.Writer, r io.Reader) exchange {
+	t.Helper()
+	replies := bufio.NewReader(r)
+	return func(request string) string {
+		if _, err := io.WriteString(w, request); err != nil {
+			t.Fatalf("sending %s: %v", request, err)
+		}
+		if !strings.Contains(request, `"id":`) {
+			return ""
+		}
+		reply, err := replies.ReadString('\n')
+		if err != nil {
+			t.Fatalf("no reply to %s: %v", request, err)
+		}
+		return reply
+	}
+}
+
+func forEachCase(t *testing.T, start func(*testing.T) exchange) {
 	t.Helper()
 	files, err := filepath.Glob("testdata/wire/*.txtar")
 	if err != nil || len(files) == 0 {
@@ -102,13 +144,13 @@ func forEachCase(t *testing.T, start func(*testing.T) (io.Writer, io.Reader)) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			w, r := start(t)
+			send := start(t)
 			for i, f := range archive.Files {
 				if f.Name != "wire" {
 					continue
 				}
 				want := string(f.Data)
-				got := converse(t, want, fileNamed(archive, "meta"), w, r)
+				got := converse(t, want, fileNamed(archive, "meta"), send)
 				if *update {
 					archive.Files[i].Data = []byte(got)
 					if err := os.WriteFile(file, txtar.Format(archive), 0o644); err != nil {
@@ -123,8 +165,8 @@ func forEachCase(t *testing.T, start func(*testing.T) (io.Writer, io.Reader)) {
 }
 
 // converse sends the lines of a script that start with ">" and returns the script with the replies that came.
-func converse(t *testing.T, script, meta string, w io.Writer, r io.Reader) string {
-	replies := bufio.NewReader(r)
+func converse(t *testing.T, script, meta string, send exchange) string {
+	t.Helper()
 	var got strings.Builder
 	for line := range strings.Lines(script) {
 		request, ok := strings.CutPrefix(line, "> ")
@@ -139,14 +181,7 @@ func converse(t *testing.T, script, meta string, w io.Writer, r io.Reader) strin
 		if !json.Valid([]byte(request)) {
 			t.Fatalf("not JSON: %s", request)
 		}
-		if _, err := io.WriteString(w, request); err != nil {
-			t.Fatalf("sending %s: %v", request, err)
-		}
-		if strings.Contains(request, `"id":`) {
-			reply, err := replies.ReadString('\n')
-			if err != nil {
-				t.Fatalf("no reply to %s: %v", request, err)
-			}
+		if reply := send(request); reply != "" {
 			got.WriteString("< " + reply)
 		}
 	}
