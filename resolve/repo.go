@@ -339,9 +339,9 @@ func (r *Repo) read(ctx context.Context, path string, limit int64) (*File, error
 // path is not touched, so that what is known beforehand never becomes a failed
 // file operation.
 func (r *Repo) recorded(path string) error {
-	status, who := r.Entry.EntrypointStatus[path], "the registry records"
+	status, advice := r.Entry.EntrypointStatus[path], "in the registry; generate it anew if that has changed"
 	if status == "" {
-		status, who = r.absent[path], "the manifest names"
+		status, advice = r.absent[path], "although the manifest names it"
 	}
 	code := FileRefused
 	switch status {
@@ -356,7 +356,7 @@ func (r *Repo) recorded(path string) error {
 	}
 	return &Error{
 		Code:    code,
-		Message: fmt.Sprintf("repo %s: %s %s, which is %s", quote(r.ID), who, quote(path), status),
+		Message: fmt.Sprintf("repo %s: %s is %s %s", quote(r.ID), quote(path), status, advice),
 		Details: Details{RepoID: r.ID, Path: clip(path)},
 	}
 }
