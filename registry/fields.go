@@ -2,7 +2,6 @@ package registry
 
 import (
 	"encoding/json"
-	"regexp"
 	"strings"
 
 	"github.com/mcpcontract/mcpcontract/registry/internal/tree"
@@ -63,7 +62,21 @@ func repoFields() []field {
 	}
 }
 
-var idPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
+// isID reports whether a text matches ^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$.
+func isID(s string) bool {
+	if s == "" || len(s) > 100 {
+		return false
+	}
+	for i := range len(s) {
+		switch c := s[i]; {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9':
+		case i > 0 && (c == '.' || c == '_' || c == '-'):
+		default:
+			return false
+		}
+	}
+	return true
+}
 
 // entry reads the members of an entry, or of the defaults.
 func (r *reader) entry(e *entry, n *tree.Node, defaults bool) {
@@ -72,9 +85,6 @@ func (r *reader) entry(e *entry, n *tree.Node, defaults bool) {
 	items := r.members(n)
 	for i := range items {
 		m := &items[i]
-		if m.Kind == tree.Null {
-			continue // written down as absent
-		}
 		r.path.Push(m.Key, 0)
 		r.member(e, m, defaults)
 		r.path.Pop()
@@ -86,6 +96,7 @@ func (r *reader) member(e *entry, m *tree.Node, defaults bool) {
 	switch {
 	case known && defaults && r.fields[at].take == nil && m.Key != "manifest_path":
 		r.reject(m.KeyMark, NotADefault, "%s is particular to each repo; move it to the entries", quote(m.Key))
+	case known && m.Kind == tree.Null: // written down as absent
 	case known:
 		r.fields[at].read(r, e, m)
 		e.has |= 1 << at
@@ -127,7 +138,7 @@ func (r *reader) id(n *tree.Node) (string, bool) {
 	if !ok {
 		return "", false
 	}
-	if !idPattern.MatchString(id) {
+	if !isID(id) {
 		r.reject(n.Mark, IDInvalid, "%s is no repo id: a letter or digit, then up to 99 letters, digits, dots, underscores or hyphens", quote(id))
 		return "", false
 	}
@@ -231,9 +242,6 @@ func (r *reader) signals(n *tree.Node) Signals {
 	items := r.members(n)
 	for i := range items {
 		m := &items[i]
-		if m.Kind == tree.Null {
-			continue
-		}
 		r.path.Push(m.Key, 0)
 		if to := s.named(m.Key); to != nil {
 			*to, _ = r.boolean(m)
@@ -301,9 +309,6 @@ func (r *reader) component(n *tree.Node) Component {
 	items := r.members(n)
 	for i := range items {
 		m := &items[i]
-		if m.Kind == tree.Null {
-			continue
-		}
 		r.path.Push(m.Key, 0)
 		switch m.Key {
 		case "id":

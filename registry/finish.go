@@ -180,15 +180,15 @@ func (r *reader) checkIDs() {
 	}
 	for i := range r.entries {
 		e := &r.entries[i]
-		if e.SupersededBy != "" && !r.isID(ids, e.SupersededBy) {
+		if e.SupersededBy != "" && !r.finds(ids, e.SupersededBy) {
 			r.reportAt(e.successor, i, "repos["+strconv.Itoa(i)+"].superseded_by", SuccessorUnknown, Warn,
 				"%s is no repo of this registry", quote(e.SupersededBy))
 		}
 	}
 }
 
-// isID reports whether Lookup would find an id.
-func (r *reader) isID(ids map[string]int, id string) bool {
+// finds reports whether Lookup would find an id.
+func (r *reader) finds(ids map[string]int, id string) bool {
 	i, known := ids[strings.ToLower(id)]
 	return known && (r.entries[i].ID == id || slices.Contains(r.entries[i].FormerIDs, id))
 }

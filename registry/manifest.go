@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/mcpcontract/mcpcontract/registry/internal/tree"
@@ -62,7 +63,7 @@ func ParseManifest(data []byte, opts *ParseOptions) (*Manifest, []Problem, error
 func (r *reader) manifestMember(m *Manifest, n *tree.Node) {
 	r.path.Push(n.Key, 0)
 	defer r.path.Pop()
-	if n.Kind == tree.Null || n.Key == "repo_id" && n.Kind == tree.String && n.Text == "" {
+	if n.Kind == tree.Null && slices.Contains(manifestFields(), n.Key) || n.Key == "repo_id" && n.Kind == tree.String && n.Text == "" {
 		return // written down as absent
 	}
 	switch n.Key {

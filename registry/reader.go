@@ -33,8 +33,11 @@ type reader struct {
 	names  []string       // of the fields
 	index  map[string]int // of a field by name
 
-	texts map[string]string // texts that are likely to come again
-	paths map[string]string // paths that are known to be good
+	texts   map[string]string // texts that are likely to come again
+	paths   map[string]string // paths that are known to be good
+	lists   map[string][]string
+	scratch []string // memory for the list being read
+	listKey []byte   // memory for the key of a list
 }
 
 // finding is a problem whose position is not worked out yet.
@@ -51,6 +54,7 @@ func newReader(o ParseOptions) *reader {
 		index: make(map[string]int),
 		texts: make(map[string]string),
 		paths: make(map[string]string),
+		lists: make(map[string][]string),
 	}
 	for i, f := range repoFields() {
 		r.fields = append(r.fields, f)

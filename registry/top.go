@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -71,7 +72,7 @@ func (r *reader) repo(i int, n *tree.Node) bool {
 func (r *reader) topMember(n *tree.Node) {
 	r.path.Push(n.Key, 0)
 	defer r.path.Pop()
-	if n.Kind == tree.Null && n.Key != streamed {
+	if n.Kind == tree.Null && n.Key != streamed && slices.Contains(topFields(), n.Key) {
 		return // written down as absent
 	}
 	switch n.Key {

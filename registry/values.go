@@ -99,23 +99,42 @@ func (r *reader) list(n *tree.Node) []tree.Node {
 	return nil
 }
 
-// words reads a list with read, leaving out what read refuses and what was there before.
+// words reads a list with read, leaving out what read refuses and what was there before. Equal lists share
+// their memory.
 func (r *reader) words(items []tree.Node, read func(n *tree.Node) (string, bool)) []string {
-	if len(items) == 0 {
-		return nil
-	}
-	out := make([]string, 0, len(items))
+	words := r.scratch[:0]
 	for i := range items {
 		r.path.Push("", i)
 		s, ok := read(&items[i])
-		if ok && slices.Contains(out, s) {
+		if ok && slices.Contains(words, s) {
 			r.report(items[i].Mark, InvalidValue, Warn, "%s is in the list already", quote(s))
 		} else if ok {
-			out = append(out, s)
+			words = append(words, s)
 		}
 		r.path.Pop()
 	}
-	return out
+	r.scratch = words
+	return r.share(words)
+}
+
+// share gives a list that is equal to words, the same for equal lists; nil if it is empty.
+func (r *reader) share(words []string) []string {
+	if len(words) == 0 {
+		return nil
+	}
+	key := r.listKey[:0]
+	for _, w := range words {
+		key = append(append(key, w...), 0)
+	}
+	r.listKey = key
+	if have, ok := r.lists[string(key)]; ok {
+		return have
+	}
+	list := slices.Clone(words)
+	if len(r.lists) < maxKept {
+		r.lists[string(key)] = list
+	}
+	return list
 }
 
 // members gives the members of a mapping.

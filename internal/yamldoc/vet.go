@@ -82,9 +82,9 @@ func (v *vetter) node(n *Node) {
 	}
 }
 
-// keys looks for repeated keys with a set: the library's own check compares every pair.
+// keys checks the keys of a mapping. The library's own check for repeated keys compares every pair.
 func (v *vetter) keys(n *Node) {
-	seen := make(map[string]*Node, len(n.Content)/2)
+	var have keySet
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key := n.Content[i]
 		switch {
@@ -92,13 +92,45 @@ func (v *vetter) keys(n *Node) {
 			v.add(fault(key, Merge, "merge key \"<<\" is not allowed here; write the fields out"))
 		case key.Kind != ScalarNode || key.Tag == "!!null":
 			v.add(fault(key, KeyNotScalar, "a key must be a plain word"))
-		case seen[key.Value] != nil:
-			v.add(fault(key, DuplicateKey, "key %s was given on line %d already; remove one",
-				quote(key.Value), seen[key.Value].Line))
 		default:
-			seen[key.Value] = key
+			if first := have.add(n.Content[:i], key); first != nil {
+				v.add(fault(key, DuplicateKey, "key %s was given on line %d already; remove one", quote(key.Value), first.Line))
+			}
 		}
 	}
+}
+
+// smallMapping is how many keys are compared one by one before a set is made.
+const smallMapping = 24
+
+// keySet finds repeated keys of a mapping.
+type keySet struct {
+	set map[string]*Node // nil while there are few
+}
+
+// add gives the key of the same text among those of before, the content up to this key; nil if there is none.
+func (s *keySet) add(before []*Node, key *Node) *Node {
+	if s.set != nil {
+		first := s.set[key.Value]
+		if first == nil {
+			s.set[key.Value] = key
+		}
+		return first
+	}
+	for i := 0; i < len(before); i += 2 {
+		if k := before[i]; k.Kind == ScalarNode && k.Value == key.Value {
+			return k
+		}
+	}
+	if len(before)/2 >= smallMapping {
+		s.set = map[string]*Node{key.Value: key}
+		for i := 0; i < len(before); i += 2 {
+			if k := before[i]; s.set[k.Value] == nil {
+				s.set[k.Value] = k
+			}
+		}
+	}
+	return nil
 }
 
 func fault(n *Node, code Code, format string, args ...any) *Error {

@@ -102,18 +102,18 @@ const (
 // text was read to its end; if not, the last fault says why.
 func Read(data []byte, format Format, h Handler) (*Locator, bool) {
 	if err := yamldoc.CheckText(data); err != nil {
-		loc := &Locator{line: 1}
+		loc := new(Locator)
 		return loc, !textFaults(err, h)
 	}
 	switch format {
 	case JSON:
 		text := string(data)
-		return &Locator{text: text, line: 1}, readJSON(text, h)
+		return &Locator{text: text}, readJSON(text, h)
 	case TOML:
 		text := string(data)
-		return &Locator{text: text, line: 1}, readTOML(text, h)
+		return &Locator{text: text}, readTOML(text, h)
 	}
-	return &Locator{line: 1}, readYAML(data, h)
+	return new(Locator), readYAML(data, h)
 }
 
 // textFaults hands on the faults of package yamldoc and reports whether there were any.
@@ -127,10 +127,9 @@ func textFaults(err error, h Handler) bool {
 
 // Locator turns marks into positions. It is quickest when marks come in the order of the text.
 type Locator struct {
-	text  string
-	at    int // an offset
-	start int // of the line that at is in
-	line  int // number of that line
+	text         string
+	at           int // an offset, and its position
+	line, column int // both from 0
 }
 
 // Position gives the line and the column of a mark, both from 1, the column in characters.
@@ -140,15 +139,17 @@ func (l *Locator) Position(m Mark) (line, column int) {
 	}
 	offset := min(int(m), len(l.text))
 	if offset < l.at {
-		l.at, l.start, l.line = 0, 0, 1
+		l.at, l.line, l.column = 0, 0, 0
 	}
 	between := l.text[l.at:offset]
 	if n := strings.Count(between, "\n"); n > 0 {
 		l.line += n
-		l.start = l.at + strings.LastIndexByte(between, '\n') + 1
+		l.column = 0
+		between = between[strings.LastIndexByte(between, '\n')+1:]
 	}
+	l.column += utf8.RuneCountInString(between)
 	l.at = offset
-	return l.line, 1 + utf8.RuneCountInString(l.text[l.start:offset])
+	return l.line + 1, l.column + 1
 }
 
 // Path is the way from the root to a value, kept while reading so that a fault can name its field.

@@ -67,6 +67,7 @@ func (y *yamlReader) member(key, value *yamldoc.Node) bool {
 		if !ok || !y.h.Item(i, &n) {
 			return false
 		}
+		value.Content[i] = nil // a large file is a large tree: let go of what was read
 	}
 	return true
 }
