@@ -42,6 +42,8 @@ const (
 	InputsDeclared        Code = "inputs"                      // the subject lists the prompts that the paste declares
 	Skipped               Code = "skipped"                     // an entry that is no server; subject N(kind)
 	UnrelatedKeysIgnored  Code = "unrelated_keys_ignored"      // the file holds other settings beside servers
+	CommasAdded           Code = "commas_added"                // JSON lacked commas between values
+	BackslashesFixed      Code = "backslashes_fixed"           // single backslashes of a Windows path in JSON
 	NoMCPConfig           Code = "no_mcp_config"               // the text was read and declares no server
 )
 
@@ -109,6 +111,7 @@ const (
 	EdgeSpace           Code = "edge_space"             // a value starts or ends with blanks, kept; subject f
 	EdgeSpaceTrimmed    Code = "edge_space_trimmed"     // blanks at the ends were cut; subject f
 	QuoteStyle          Code = "quote_style"            // quoting of another shell; subject its name
+	ControlCharacter    Code = "control_character"      // a single backslash of a path became a control character; subject f
 	DoubleQuotedJSON    Code = "double_quoted_json"     // JSON text inside a JSON string, kept; subject f
 )
 
@@ -166,6 +169,7 @@ const (
 	ClientMisparses    Code = "client_cli_misparses" // the client's own command line would read this otherwise; the subject says why
 	SmitheryReference  Code = "smithery_reference"   // subject the id
 	RuntimeHintMissing Code = "runtime_hint_missing" // the registry entry names no program, so the usual one was taken
+	TimeoutInvalid     Code = "timeout_invalid"      // a timeout that is no positive time below 30 days was dropped; subject the field
 	TimeoutUnitGuessed Code = "timeout_unit_guessed" // no client known, so the size decided between seconds and milliseconds
 	NotExpressible     Code = "not_expressible"      // the target has no place for it; subject the server and the field
 )

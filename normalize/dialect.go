@@ -115,6 +115,8 @@ type dialect struct {
 	nullUnsets bool
 	// needsTools is set where an entry without a list of tools is refused.
 	needsTools bool
+	// emptyAllowsAll is set where an empty list of allowed tools is none.
+	emptyAllowsAll bool
 	// kinds are the values of type that make an entry something else than an
 	// MCP server.
 	kinds []string
@@ -166,6 +168,7 @@ const (
 	roleTrust       // all of them
 	roleApproveMode // word: auto, prompt, approve
 	roleToolTables  // tool to table with an approval_mode
+	roleTimeout     // call timeout in the client's unit
 	roleStartMS     // start timeout
 	roleStartSec
 	roleCallMS // call timeout

@@ -162,8 +162,9 @@ var dialects = []dialect{
 	},
 	{
 		id: Goose, format: yamlFile, wrappers: [][]string{{"extensions"}}, bare: bareHeaders, noDefaults: true,
-		types: spellings{stdio: "stdio", http: "streamable_http", sse: cannot, ws: cannot},
-		kinds: []string{"builtin", "platform", "frontend", "inline_python"},
+		types:          spellings{stdio: "stdio", http: "streamable_http", sse: cannot, ws: cannot},
+		emptyAllowsAll: true,
+		kinds:          []string{"builtin", "platform", "frontend", "inline_python"},
 		fields: []field{
 			{"cmd", roleCommand}, {"envs", roleEnv}, {"uri", roleURL}, {"env_keys", roleEnvKeys},
 			{"enabled", roleEnabled}, {"available_tools", roleAllow}, {"timeout", roleCallSec}, {"name", roleQuiet},

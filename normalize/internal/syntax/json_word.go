@@ -1,0 +1,177 @@
+package syntax
+
+import (
+	"math/big"
+	"strings"
+)
+
+// word reads a value without quotes: a number, a literal, or text that
+// somebody forgot to quote.
+func (p *jsonParser) word() *Node {
+	start := p.pos
+	end := start + wordLen(p.src[start:])
+	text := trimBlanks(p.src[start:end])
+	if text == "" {
+		p.fail("a value should stand here", "")
+	}
+	n := p.node(Null, start)
+	p.pos = start + len(text)
+	switch text {
+	case "null":
+		return n
+	case "true", "false":
+		n.Kind, n.Text = Bool, text
+		return n
+	}
+	if isJSONNumber(text) {
+		n.Kind, n.Text = Number, text
+		return n
+	}
+	p.fixed |= JSON5
+	p.loose(n, text)
+	return n
+}
+
+// loose reads what is not JSON.
+func (p *jsonParser) loose(n *Node, text string) {
+	switch text {
+	case "None", "undefined", "nil", "NULL", "Null":
+		return
+	case "True", "TRUE":
+		n.Kind, n.Text = Bool, "true"
+		return
+	case "False", "FALSE":
+		n.Kind, n.Text = Bool, "false"
+		return
+	case "!0", "!1":
+		n.Kind, n.JS, n.Text = Bool, true, "true"
+		if text == "!1" {
+			n.Text = "false"
+		}
+		return
+	}
+	if num, ok := decimal(text); ok {
+		n.Kind, n.Text = Number, num
+		return
+	}
+	if strings.ContainsAny(text, "\"'`(){}[]=;") {
+		p.pos = n.Offset
+		p.fail("a value is not quoted", "put it in quotation marks")
+	}
+	n.Kind, n.Text = String, text
+}
+
+// wordLen is the length of the bare word at the start of s, up to what ends a
+// value. "//" is a comment only after a blank, since addresses hold it too.
+func wordLen(s string) int {
+	for i := range len(s) {
+		switch s[i] {
+		case ',', '}', ']', '\n', '\r':
+			return i
+		case '/', '#':
+			if i > 0 && (s[i-1] == ' ' || s[i-1] == '\t') {
+				return i
+			}
+		}
+		if s[i] >= 0x80 {
+			if _, size := fullwidth(s[i:]); size > 0 {
+				return i
+			}
+		}
+	}
+	return len(s)
+}
+
+func trimBlanks(s string) string {
+	return strings.TrimRight(s, " \t\u00a0\u200b")
+}
+
+// isJSONNumber tells whether s is a number as JSON spells it.
+func isJSONNumber(s string) bool {
+	s = strings.TrimPrefix(s, "-")
+	whole := digits(s)
+	if whole == 0 || whole > 1 && s[0] == '0' {
+		return false
+	}
+	s = s[whole:]
+	if strings.HasPrefix(s, ".") {
+		n := digits(s[1:])
+		if n == 0 {
+			return false
+		}
+		s = s[1+n:]
+	}
+	if s == "" {
+		return true
+	}
+	if s[0]|0x20 != 'e' {
+		return false
+	}
+	s = s[1:]
+	if s != "" && (s[0] == '+' || s[0] == '-') {
+		s = s[1:]
+	}
+	return s != "" && digits(s) == len(s)
+}
+
+func digits(s string) int {
+	n := 0
+	for n < len(s) && '0' <= s[n] && s[n] <= '9' {
+		n++
+	}
+	return n
+}
+
+// maxDigits bounds the numbers that are converted from another base.
+const maxDigits = 256
+
+// decimal reads the number forms of JSON5 and TOML that JSON lacks: a plus
+// sign, other bases, underscores between digits, a bare point, infinity.
+func decimal(s string) (string, bool) {
+	t := strings.TrimPrefix(s, "+")
+	sign := ""
+	if rest, ok := strings.CutPrefix(t, "-"); ok && t == s {
+		sign, t = "-", rest
+	}
+	switch t {
+	case "Infinity", "inf", "NaN", "nan":
+		return sign + t, true
+	}
+	if len(t) > 2 && t[0] == '0' && strings.IndexByte("xXoObB", t[1]) >= 0 && len(t) <= maxDigits {
+		v, ok := new(big.Int).SetString(t, 0)
+		if !ok {
+			return "", false
+		}
+		return sign + v.String(), true
+	}
+	t = dropUnderscores(t)
+	if strings.HasPrefix(t, ".") {
+		t = "0" + t
+	}
+	if whole, exp := cutExponent(t); strings.HasSuffix(whole, ".") {
+		t = strings.TrimSuffix(whole, ".") + exp
+	}
+	return sign + t, isJSONNumber(t)
+}
+
+func cutExponent(s string) (mantissa, exponent string) {
+	if i := strings.IndexAny(s, "eE"); i >= 0 {
+		return s[:i], s[i:]
+	}
+	return s, ""
+}
+
+// dropUnderscores removes each underscore that stands between two digits.
+func dropUnderscores(s string) string {
+	if strings.IndexByte(s, '_') < 0 {
+		return s
+	}
+	b := make([]byte, 0, len(s))
+	for i := range len(s) {
+		if s[i] == '_' && i > 0 && i+1 < len(s) && digits(s[i-1:i]) == 1 && digits(s[i+1:i+2]) == 1 {
+			continue
+		}
+		b = append(b, s[i])
+	}
+	return string(b)
+}

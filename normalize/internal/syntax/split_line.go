@@ -1,0 +1,198 @@
+package syntax
+
+import (
+	"errors"
+	"strings"
+)
+
+// yamlKeys are the names that a YAML text with servers has at the start of a
+// line.
+var yamlKeys = []string{
+	"mcpServers", "mcp_servers", "extensions", "servers", "registry", "context_servers", "mcp",
+	"command", "cmd", "url", "uri", "image", "startCommand",
+}
+
+// yamlLike tells whether some line of s gives one of yamlKeys a value, and none
+// starts an object as JSON does.
+func yamlLike(s string) bool {
+	found := false
+	for line := range strings.Lines(s) {
+		line = strings.TrimLeft(line, " \t-")
+		if strings.HasPrefix(line, "{") {
+			return false
+		}
+		name, _, ok := strings.Cut(line, ":")
+		name = strings.Trim(name, "\"' ")
+		for _, key := range yamlKeys {
+			found = found || ok && name == key
+		}
+	}
+	return found
+}
+
+// yamlStart tells whether a line may start a YAML document.
+func yamlStart(s string) bool {
+	line := strings.TrimRight(s[:lineLen(s)], " \t\r")
+	if line == "---" || strings.HasPrefix(line, "%YAML") {
+		return true
+	}
+	name, after, ok := strings.Cut(strings.TrimPrefix(line, "- "), ":")
+	return ok && (after == "" || after[0] == ' ') && strings.TrimSpace(name) != "" && !strings.ContainsAny(name, "{}[]<>!*`")
+}
+
+func (s *splitter) yaml() bool {
+	start := s.pos - indentation(s.c.text, s.pos)
+	src := s.c.text[start:]
+	if s.failures >= maxFailures || !yamlStart(s.c.text[s.pos:]) || !yamlLike(src) {
+		return false
+	}
+	docs, err := YAML(src)
+	end := len(s.c.text)
+	if err != nil {
+		if plain, changed := PlainQuotes(src); changed {
+			if docs2, err2 := YAML(plain); err2 == nil {
+				docs, err, src = docs2, nil, plain
+				s.out.Fixed |= SmartQuotes
+			}
+		}
+	}
+	var e *Error
+	if err != nil && errors.As(err, &e) {
+		cut := paragraph(src, e.Offset)
+		if docs2, err2 := YAML(src[:cut]); err2 == nil && yamlLike(src[:cut]) {
+			docs, err, end = docs2, nil, start+cut
+		}
+	}
+	if err != nil {
+		s.fault(err, src, start)
+		return false
+	}
+	s.pos, s.comments = end, false // those before belong to it
+	for _, n := range docs {
+		if n.Kind == Object || n.Kind == Array {
+			s.tree(Document{Form: YAMLForm, Root: n}, src, start)
+		}
+	}
+	return true
+}
+
+// indentation is the number of blanks before pos on its line.
+func indentation(text string, pos int) int {
+	n := 0
+	for n < pos && (text[pos-n-1] == ' ' || text[pos-n-1] == '\t') {
+		n++
+	}
+	return n
+}
+
+// paragraph is the offset after the last blank line before offset.
+func paragraph(s string, offset int) int {
+	s = s[:min(offset, len(s))]
+	if i := strings.LastIndex(s, "\n\n"); i >= 0 {
+		return i + 1
+	}
+	return strings.LastIndexByte(s, '\n') + 1
+}
+
+// linkPrefixes start the addresses that clients install servers from.
+var linkPrefixes = []string{
+	"cursor://", "vscode:mcp/", "vscode-insiders:mcp/", "vsweb+mcp:/", "lmstudio://", "goose://",
+	"windsurf://", "kiro://", "warp://", "raycast://", "https://insiders.vscode.dev/redirect", "https://vscode.dev/redirect",
+	"https://kiro.dev/launch/mcp", "https://lmstudio.ai/install-mcp", "https://cursor.com/",
+	"https://www.cursor.com/",
+}
+
+// findLink returns the first link in a line, or 0, 0.
+func findLink(line string) (start, end int) {
+	start = -1
+	for _, prefix := range linkPrefixes {
+		for from := 0; ; {
+			i := strings.Index(line[from:], prefix)
+			if i < 0 {
+				break
+			}
+			i += from
+			from = i + len(prefix)
+			link := line[i : i+linkLen(line[i:])]
+			if isInstallLink(prefix, link) && (start < 0 || i < start) {
+				start, end = i, i+len(link)
+			}
+		}
+	}
+	return max(start, 0), end
+}
+
+// isInstallLink tells links that carry a server from other pages.
+func isInstallLink(prefix, link string) bool {
+	if strings.Contains(prefix, "cursor.com") {
+		return strings.Contains(link, "install-mcp?")
+	}
+	return strings.Contains(link, "?")
+}
+
+// linkLen is the length of the link at the start of s. One that carries JSON
+// which is not encoded ends with it.
+func linkLen(s string) int {
+	n := strings.IndexAny(s, " \t\r\n\"'<>)]")
+	if n < 0 {
+		n = len(s)
+	}
+	if i := strings.Index(s, "?{"); i >= 0 && i < n {
+		if _, size, _, err := JSON(s[i+1:]); err == nil {
+			return i + 1 + size
+		}
+	}
+	return n
+}
+
+// links takes the links of the present line.
+func (s *splitter) links() bool {
+	rest := s.c.text[s.pos:]
+	line := rest[:lineLen(rest)]
+	at, found := 0, false
+	for {
+		start, end := findLink(line[at:])
+		if end == 0 {
+			break
+		}
+		s.prose = s.prose || hasText(before(line[at:at+start]))
+		s.add(Document{Form: LinkForm, Text: line[at+start : at+end]}, rest[at+start:], s.pos+at+start)
+		found = true
+		at += end
+	}
+	if found {
+		s.commands++
+		s.prose = s.prose || hasText(strings.TrimLeft(line[at:], `)]"'>`))
+		s.pos += len(line)
+	}
+	return found
+}
+
+// linksOnly takes the links of the present line and skips everything else.
+func (s *splitter) linksOnly() {
+	if !s.links() {
+		s.pos += lineLen(s.c.text[s.pos:])
+	}
+}
+
+// before is what stands before a link without the Markdown or HTML that makes
+// it one.
+func before(s string) string {
+	if strings.HasSuffix(s, "](") {
+		return s[:strings.IndexByte(s, '[')]
+	}
+	if i := strings.LastIndexByte(s, '<'); i >= 0 {
+		return s[:i]
+	}
+	return s
+}
+
+// hasText tells whether s holds a letter.
+func hasText(s string) bool {
+	for i := range len(s) {
+		if isLetter(s[i]) || s[i] >= 0x80 {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,137 @@
+package syntax
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/mcpcontract/mcpcontract/internal/yamldoc"
+)
+
+// YAML reads all documents of a YAML text. Plain scalars are typed by the core
+// schema of YAML 1.2, so that yes, off and dates are strings; numbers keep
+// their text. Aliases and merge keys are resolved.
+func YAML(src string) (docs []*Node, err error) {
+	lines := lineOffsets(src)
+	parsed, err := yamldoc.ParseAll([]byte(src), &yamldoc.Options{
+		MaxBytes: int64(len(src)) + 1, MaxDepth: MaxDepth, MaxNodes: MaxNodes, Lenient: true,
+	})
+	if err != nil {
+		var e *yamldoc.Error
+		if !errors.As(err, &e) {
+			return nil, err
+		}
+		return nil, &Error{
+			Offset: lines.offset(e.Line, e.Column), Msg: e.Msg,
+			Limit: e.Code == yamldoc.TooDeep || e.Code == yamldoc.TooManyNodes || e.Code == yamldoc.TooManyKeys,
+		}
+	}
+	for _, n := range parsed {
+		docs = append(docs, lines.node(n))
+	}
+	return docs, nil
+}
+
+// yamlLines knows where the lines of a text start.
+type yamlLines struct {
+	src    string
+	starts []int
+}
+
+func lineOffsets(src string) yamlLines {
+	l := yamlLines{src: src, starts: []int{0}}
+	for i := range len(src) {
+		if src[i] == '\n' {
+			l.starts = append(l.starts, i+1)
+		}
+	}
+	return l
+}
+
+// offset converts a line and a column in characters.
+func (l yamlLines) offset(line, column int) int {
+	if line < 1 || line > len(l.starts) {
+		return len(l.src)
+	}
+	start := l.starts[line-1]
+	for i := range l.src[start:] {
+		if column--; column <= 0 {
+			return start + i
+		}
+	}
+	return len(l.src)
+}
+
+func (l yamlLines) node(y *yamldoc.Node) *Node {
+	n := &Node{Offset: l.offset(y.Line, y.Column)}
+	switch y.Kind {
+	case yamldoc.SequenceNode:
+		n.Kind = Array
+		for _, item := range y.Content {
+			n.Items = append(n.Items, l.node(item))
+		}
+	case yamldoc.MappingNode:
+		n.Kind = Object
+		for i := 0; i+1 < len(y.Content); i += 2 {
+			key := y.Content[i]
+			n.Members = append(n.Members, Member{key.Value, l.offset(key.Line, key.Column), l.node(y.Content[i+1])})
+		}
+	default:
+		n.Text = y.Value
+		n.Kind = scalarKind(y)
+		if n.Kind == Bool {
+			n.Text = strings.ToLower(y.Value)
+		}
+	}
+	return n
+}
+
+// scalarKind types a scalar by the core schema. A quoted one has the tag of a
+// string whatever it holds.
+func scalarKind(y *yamldoc.Node) Kind {
+	if y.Tag == "!!str" {
+		return String
+	}
+	switch y.Value {
+	case "", "~", "null", "Null", "NULL":
+		return Null
+	case "true", "True", "TRUE", "false", "False", "FALSE":
+		return Bool
+	}
+	if coreNumber(y.Value) {
+		return Number
+	}
+	return String
+}
+
+// coreNumber tells whether s is an integer or a float of the core schema.
+func coreNumber(s string) bool {
+	for _, prefix := range []string{"0x", "0o"} {
+		if rest, ok := strings.CutPrefix(s, prefix); ok {
+			set := "0123456789abcdefABCDEF"
+			if prefix == "0o" {
+				set = "01234567"
+			}
+			return rest != "" && strings.Trim(rest, set) == ""
+		}
+	}
+	if s[0] == '+' || s[0] == '-' {
+		s = s[1:]
+	}
+	switch s {
+	case ".inf", ".Inf", ".INF", ".nan", ".NaN", ".NAN":
+		return true
+	}
+	whole, exp := cutExponent(s)
+	if exp != "" {
+		exp = exp[1:]
+		if exp != "" && (exp[0] == '+' || exp[0] == '-') {
+			exp = exp[1:]
+		}
+		if exp == "" || digits(exp) != len(exp) {
+			return false
+		}
+	}
+	before, after, point := strings.Cut(whole, ".")
+	return digits(before) == len(before) && digits(after) == len(after) &&
+		(before != "" || point && after != "")
+}

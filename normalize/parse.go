@@ -1,0 +1,327 @@
+package normalize
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+
+	"github.com/mcpcontract/mcpcontract/normalize/internal/syntax"
+)
+
+// DefaultMaxBytes is the size of a text that [Parse] reads unless
+// [ParseOptions.MaxBytes] says otherwise.
+const DefaultMaxBytes = 1 << 20
+
+// maxServers bounds the records of one paste.
+const maxServers = 1000
+
+// ParseOptions tells [Parse] what it cannot see in the text. Nil and the zero
+// value are valid.
+type ParseOptions struct {
+	// Dialect is the client whose file this is, where the caller knows; empty
+	// or [Generic] when not.
+	Dialect Dialect
+	// Name is the name of the file, used to name a server that nothing else
+	// names; it is not opened.
+	Name string
+	// GOOS is the operating system of the launch, for formats that differ by
+	// it, as in [runtime.GOOS] and by default that.
+	GOOS string
+	// MaxBytes bounds the text; 0 means [DefaultMaxBytes].
+	MaxBytes int
+	// ReadFile is asked for the files that a paste names: files of variables,
+	// and files whose content is a value. Nil, the default, reads nothing: a
+	// stranger's text must not choose what is read.
+	ReadFile func(path string) ([]byte, error)
+}
+
+func (o *ParseOptions) maxBytes() int {
+	if o == nil || o.MaxBytes <= 0 {
+		return DefaultMaxBytes
+	}
+	return o.MaxBytes
+}
+
+// Parse reads a client configuration in any form in which people paste it, and
+// gives one record for each server: JSON with comments and other liberties,
+// TOML, YAML, MCPB manifests, registry entries, Docker catalogs, install links,
+// command lines, and Markdown that holds any of them.
+//
+// What was repaired, guessed or left out is told by notes, of the paste or of
+// the record. A bad entry becomes a record whose Err is set and never takes the
+// others along. A text that was read and declares no server gives a Paste
+// without servers and the note [NoMCPConfig]; a text that cannot be read is an
+// [*Error] with line, column and a hint.
+//
+// Nothing is expanded, run or opened.
+func Parse(text []byte, opts *ParseOptions) (*Paste, error) {
+	if most := opts.maxBytes(); len(text) > most {
+		return nil, &Error{
+			Code: TooLarge, Message: "the text has " + strconv.Itoa(len(text)) + " bytes, more than " + strconv.Itoa(most) + "; paste only the part that declares servers",
+		}
+	}
+	r := &reader{paste: &Paste{Dialect: Generic}}
+	if opts != nil {
+		r.opts = *opts
+	}
+	if err := r.hints(); err != nil {
+		return nil, err
+	}
+	src, marked, err := syntax.Decode(text)
+	if err != nil {
+		return nil, unreadable(err, func(off int) (int, int) { return syntax.Position(string(text), off) })
+	}
+	if marked {
+		r.note(BOMStripped, "")
+	}
+	split := syntax.Split(src)
+	if len(split.Docs) == 0 && len(split.Faults) > 0 {
+		return nil, faultError(split.Faults)
+	}
+	r.read(&split)
+	if len(r.paste.Servers) == 0 && len(split.Faults) > 0 {
+		return nil, faultError(split.Faults)
+	}
+	if r.over {
+		return nil, &Error{Code: TooMany, Message: "the text declares more than " + strconv.Itoa(maxServers) + " servers; paste a part of it"}
+	}
+	return r.paste, nil
+}
+
+// unreadable makes an error of a fault of the syntax.
+func unreadable(err error, position func(offset int) (line, column int)) *Error {
+	out := &Error{Code: Unreadable, Message: "the text cannot be read", Err: err}
+	var e *syntax.Error
+	if errors.As(err, &e) {
+		out.Line, out.Column = position(e.Offset)
+		out.Message = e.Msg
+		if e.Hint != "" {
+			out.Message += "; " + e.Hint
+		}
+		if e.Limit {
+			out.Code = TooDeep
+		}
+	}
+	return out
+}
+
+// faultError is the error for a text of which nothing can be read: the fault
+// that the reader met last is the one that got furthest.
+func faultError(faults []syntax.Fault) *Error {
+	best := faults[0]
+	for _, f := range faults[1:] {
+		if f.Err.Offset > best.Err.Offset {
+			best = f
+		}
+	}
+	return unreadable(best.Err, func(int) (int, int) { return best.Line, best.Column })
+}
+
+// reader is the state of one Parse.
+type reader struct {
+	opts  ParseOptions
+	hint  []*dialect // the rows of the hinted client, none without a hint
+	paste *Paste
+	over  bool
+
+	doc      *syntax.Document
+	inputs   []Input         // prompts of the present document
+	declared []Input         // prompts of all documents, for the note
+	exported []named         // variables that earlier command lines set
+	readKeys map[string]bool // keys of the present document that were read for the servers
+}
+
+// hints looks the hinted dialect up.
+func (r *reader) hints() error {
+	id := r.opts.Dialect
+	if id == "" {
+		return nil
+	}
+	for i := range dialects {
+		if dialects[i].id == id {
+			r.hint = append(r.hint, &dialects[i])
+		}
+	}
+	if r.hint == nil {
+		ids := make([]string, 0, len(dialects))
+		for _, d := range Dialects() {
+			ids = append(ids, string(d))
+		}
+		return &Error{
+			Code: UnknownDialect, Subject: clip(string(id)),
+			Message: "unknown dialect; known are " + strings.Join(ids, ", "),
+		}
+	}
+	switch id {
+	case Generic, CLI, Deeplink, DockerCatalog, RegistryServer, MCPB:
+		r.hint = nil // forms that the text itself shows
+	}
+	return nil
+}
+
+// note adds a note about the paste, once for each subject.
+func (r *reader) note(code Code, subject string) {
+	for _, n := range r.paste.Notes {
+		if n.Code == code && n.Subject == subject {
+			return
+		}
+	}
+	r.paste.Notes = append(r.paste.Notes, newNote(code, subject))
+}
+
+// noteAt adds a note about a place of the present document.
+func (r *reader) noteAt(code Code, subject string, offset int) {
+	before := len(r.paste.Notes)
+	r.note(code, subject)
+	if len(r.paste.Notes) > before {
+		n := &r.paste.Notes[before]
+		n.Line, n.Column = r.doc.Position(offset)
+	}
+}
+
+// read turns the documents of a text into records.
+func (r *reader) read(t *syntax.Text) {
+	forms := map[string]bool{}
+	var seen []Dialect
+	for i := range t.Docs {
+		if r.over {
+			return
+		}
+		r.doc, r.inputs, r.readKeys = &t.Docs[i], nil, map[string]bool{}
+		forms[formNames[r.doc.Form]] = true
+		from := len(r.paste.Servers)
+		id := r.document()
+		if len(r.paste.Servers) > from || len(seen) == 0 {
+			seen = append(seen, id)
+		}
+	}
+	r.paste.Format = formOf(forms, t.Fences)
+	r.paste.Dialect = r.dialectOfPaste(seen)
+	r.textNotes(t)
+	for i := range t.Faults {
+		r.note(Skipped, faultSubject(&t.Faults[i]))
+	}
+	if len(r.declared) > 0 {
+		r.note(InputsDeclared, inputList(r.declared))
+	}
+	r.duplicates()
+	if len(r.paste.Servers) == 0 {
+		r.note(NoMCPConfig, "")
+	}
+}
+
+var formNames = map[syntax.Form]string{
+	syntax.JSONForm: "json", syntax.TOMLForm: "toml", syntax.YAMLForm: "yaml",
+	syntax.CommandForm: "command", syntax.LinkForm: "link", syntax.WordForm: "word",
+}
+
+func formOf(forms map[string]bool, fences int) string {
+	switch {
+	case fences > 0:
+		return "markdown"
+	case len(forms) > 1:
+		return "mixed"
+	}
+	for form := range forms {
+		return form
+	}
+	return "text"
+}
+
+// dialectOfPaste is the hint, or what all documents with servers agree on.
+func (r *reader) dialectOfPaste(seen []Dialect) Dialect {
+	if len(r.hint) > 0 {
+		return r.hint[0].id
+	}
+	if len(seen) == 0 {
+		return Generic
+	}
+	for _, id := range seen[1:] {
+		if id != seen[0] {
+			return Generic
+		}
+	}
+	return seen[0]
+}
+
+// repairNotes are the notes for what the reader of a form had to mend.
+var repairNotes = []struct {
+	bit  syntax.Repairs
+	code Code
+}{
+	{syntax.Comments, CommentsStripped},
+	{syntax.TrailingCommas, TrailingCommasRemoved},
+	{syntax.MissingCommas, CommasAdded},
+	{syntax.SmartQuotes, SmartQuotesFixed},
+	{syntax.OddSpaces, OddSpacesFixed},
+	{syntax.Fullwidth, FullwidthFixed},
+	{syntax.ZeroWidth, ZeroWidthRemoved},
+	{syntax.JSON5, JSON5Syntax},
+	{syntax.BracesAdded, BracesAdded},
+	{syntax.Balance, BraceBalanceFixed},
+	{syntax.Ellipsis, EllipsisRemoved},
+	{syntax.Backslashes, BackslashesFixed},
+}
+
+func (r *reader) textNotes(t *syntax.Text) {
+	if t.Fences > 0 {
+		r.note(MarkdownFences, strconv.Itoa(t.Fences))
+	}
+	if t.Documents > 1 {
+		r.note(Documents, strconv.Itoa(t.Documents))
+	}
+	for _, n := range repairNotes {
+		if t.Fixed&n.bit != 0 {
+			r.note(n.code, "")
+		}
+	}
+	if t.ShellComment {
+		r.note(ShellCommentSkipped, "")
+	}
+	if t.Prose && len(t.Docs) > 0 {
+		r.note(ProseSkipped, "")
+	}
+}
+
+// faultSubject names a piece that could not be read beside others that could.
+func faultSubject(f *syntax.Fault) string {
+	where := "line " + strconv.Itoa(f.Line)
+	if f.Block > 0 {
+		where = "block " + strconv.Itoa(f.Block)
+	}
+	return where + "(unreadable)"
+}
+
+// inputList is the subject of the note about declared prompts.
+func inputList(inputs []Input) string {
+	var b strings.Builder
+	for i, in := range inputs {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteString(in.ID)
+		switch {
+		case in.Secret:
+			b.WriteString("(secret)")
+		case in.Kind == "command":
+			b.WriteString("(command)")
+		}
+	}
+	return b.String()
+}
+
+// document reads one document and says which dialect it is in.
+func (r *reader) document() Dialect {
+	switch r.doc.Form {
+	case syntax.CommandForm:
+		r.commandLine(r.doc.Words)
+		return CLI
+	case syntax.LinkForm:
+		r.link(r.doc.Text)
+		return Deeplink
+	case syntax.WordForm:
+		r.word(r.doc.Text)
+		return Generic
+	}
+	return r.tree(r.doc.Root)
+}

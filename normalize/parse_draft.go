@@ -1,0 +1,123 @@
+package normalize
+
+import (
+	"strings"
+
+	"github.com/mcpcontract/mcpcontract/normalize/internal/syntax"
+)
+
+// A val is a text of the paste on its way into a record.
+type val struct {
+	text    string
+	off     int  // where in the document
+	coerced bool // it was a number or a boolean
+	own     bool // the reference in it was made here, not in the paste
+}
+
+// named is a val with a name.
+type named struct {
+	name string
+	val
+}
+
+// A draft is a record being built. All forms of paste fill drafts; finish does
+// what is the same for all.
+type draft struct {
+	r   *reader
+	d   *dialect
+	at  place
+	off int
+	s   Server
+
+	command   val
+	splitLine bool // command is a whole line, whatever it looks like
+	args      []val
+	env       []named
+	headers   []named
+	cwd       val
+	envFile   val
+	url       val
+	inputs    []Input // prompts that this record declares itself
+	posix     bool    // words of a command line: the shell has expanded $NAME
+}
+
+func (r *reader) draft(at place, d *dialect) *draft {
+	return &draft{r: r, d: d, at: at, off: at.offset, s: Server{
+		Name: at.name, Dialect: d.id, Scope: at.scope, Block: r.doc.Block,
+	}}
+}
+
+// note adds a note to the record, once for each subject.
+func (e *draft) note(code Code, subject string, offset int) {
+	for i := range e.s.Notes {
+		if e.s.Notes[i].Code == code && e.s.Notes[i].Subject == subject {
+			return
+		}
+	}
+	n := newNote(code, subject)
+	n.Line, n.Column = e.r.doc.Position(offset)
+	e.s.Notes = append(e.s.Notes, n)
+}
+
+// dropped adds a note that holds what was left out of the record.
+func (e *draft) dropped(code Code, subject string, n *syntax.Node) {
+	e.note(code, subject, n.Offset)
+	last := &e.s.Notes[len(e.s.Notes)-1]
+	if last.Code == code && last.Subject == subject {
+		last.Dropped = textOf(n)
+	}
+}
+
+// textOf is the text of a node as a person would write it.
+func textOf(n *syntax.Node) string {
+	if n.Scalar() {
+		return n.Text
+	}
+	return string(n.AppendJSON(nil))
+}
+
+// finish completes the record and adds it to the paste.
+func (e *draft) finish() {
+	if len(e.r.paste.Servers) == maxServers {
+		e.r.over = true
+		return
+	}
+	if e.s.Err == nil {
+		e.unwrapCommand()
+		e.trimEdges()
+		e.fill()
+		e.checkEnv()
+		e.checkURL()
+		e.checkPlatform()
+		e.checkContainer()
+		e.bridge()
+	}
+	e.nameIt()
+	if strings.Contains(e.s.Name, "${") {
+		e.note(RefInKey, "name", e.off)
+	}
+	e.r.paste.Servers = append(e.r.paste.Servers, e.s)
+}
+
+// setEnv adds a variable, in place of an earlier one of the same name.
+func (e *draft) setEnv(name string, v val) {
+	for i := range e.env {
+		if e.env[i].name == name {
+			e.env[i].val = v
+			return
+		}
+	}
+	e.env = append(e.env, named{name, v})
+}
+
+// setHeader adds a header, in place of an earlier one of the same name in any
+// case.
+func (e *draft) setHeader(name string, v val) {
+	for i := range e.headers {
+		if strings.EqualFold(e.headers[i].name, name) {
+			e.headers[i].val = v
+			return
+		}
+	}
+	e.headers = append(e.headers, named{name, v})
+}

@@ -1,0 +1,171 @@
+package normalize
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+func argField(i int) string { return "args[" + strconv.Itoa(i) + "]" }
+
+// trimEdges cuts blanks at the ends of values that never have them, and notes
+// those of other values.
+func (e *draft) trimEdges() {
+	e.trim("url", &e.url)
+	e.trim("cwd", &e.cwd)
+	for i := range e.headers {
+		e.trim("headers."+e.headers[i].name, &e.headers[i].val)
+	}
+	for _, v := range e.env {
+		if strings.TrimSpace(v.text) != v.text {
+			e.note(EdgeSpace, "env."+v.name, v.off)
+		}
+	}
+	for i, v := range e.args {
+		if strings.TrimSpace(v.text) != v.text && !strings.Contains(v.text, "\n") {
+			e.note(EdgeSpace, argField(i), v.off)
+		}
+	}
+}
+
+func (e *draft) trim(f string, v *val) {
+	if t := strings.TrimSpace(v.text); t != v.text {
+		e.note(EdgeSpaceTrimmed, f, v.off)
+		v.text = t
+	}
+}
+
+// fill puts the values into the record, with their references in the one
+// spelling, and checks each of them.
+func (e *draft) fill() {
+	script := shellScript(e.command.text, e.args)
+	e.s.Command = e.value("command", e.command, useCommand)
+	e.s.Args = nil
+	for i, arg := range e.args {
+		f := argField(i)
+		use := useArg
+		if i == script {
+			use = useScript
+			e.note(ShellString, f, arg.off)
+		}
+		if arg.coerced {
+			e.note(ArgCoerced, f, arg.off)
+		}
+		e.s.Args = append(e.s.Args, e.value(f, arg, use))
+	}
+	for _, v := range e.env {
+		e.s.Env = append(e.s.Env, Pair{v.name, e.value("env."+v.name, v.val, useEnv)})
+		e.checkName("env."+v.name, v.name, v.off)
+		e.checkSecret("env."+v.name, v.name, v.val)
+	}
+	for _, v := range e.headers {
+		e.s.Headers = append(e.s.Headers, Pair{v.name, e.value("headers."+v.name, v.val, useHeader)})
+		e.checkName("headers."+v.name, v.name, v.off)
+		e.checkSecret("headers."+v.name, v.name, v.val)
+	}
+	e.s.URL = e.value("url", e.url, useURL)
+	e.s.Cwd = e.value("cwd", e.cwd, useOther)
+	e.fillEnvFile()
+	e.fillOAuth()
+	e.fillInputs()
+}
+
+// use says what a value is for.
+type use uint8
+
+const (
+	useOther use = iota
+	useCommand
+	useArg
+	useScript // a script of a shell among the arguments
+	useEnv
+	useHeader
+	useURL
+)
+
+// value brings the references of one value into the one spelling and notes
+// what is odd about it.
+func (e *draft) value(f string, v val, u use) string {
+	if v.text == "" {
+		return ""
+	}
+	s := spelling{e: e, field: f, off: v.off, use: u}
+	text := s.canonical(v.text)
+	if s.foreign && !v.own {
+		e.s.unsent = append(e.s.unsent, f)
+	}
+	if u != useScript && isPlaceholder(v.text, e.d.id) {
+		e.note(Placeholder, f, v.off)
+	}
+	if u == useArg && isQuotedJSON(text) {
+		e.note(DoubleQuotedJSON, f, v.off)
+	}
+	if (u == useArg || u == useCommand) && hasDriveControl(text) {
+		e.note(ControlCharacter, f, v.off)
+	}
+	return text
+}
+
+// isQuotedJSON tells whether a value is JSON text in quotes of its own.
+func isQuotedJSON(s string) bool {
+	return len(s) > 4 && s[0] == '"' && s[len(s)-1] == '"' && s[1] == '{' && s[len(s)-2] == '}'
+}
+
+// hasDriveControl tells whether a Windows path holds a control character, which
+// a single backslash in JSON leaves behind.
+func hasDriveControl(s string) bool {
+	return len(s) > 2 && s[1] == ':' && isNameStart(s[0]) && strings.ContainsAny(s, "\t\n\f\b\r")
+}
+
+func (e *draft) checkName(f, name string, off int) {
+	if strings.Contains(name, "${") {
+		e.note(RefInKey, f, off)
+	}
+}
+
+func (e *draft) fillEnvFile() {
+	e.s.EnvFile = e.value("env_file", e.envFile, useOther)
+	if e.s.EnvFile == "" {
+		return
+	}
+	if read := e.r.opts.ReadFile; read != nil && !strings.Contains(e.s.EnvFile, "${") {
+		if data, err := read(e.s.EnvFile); err == nil {
+			e.addEnvFile(string(data))
+			return
+		}
+	}
+	e.note(EnvFileNotRead, "", e.envFile.off)
+}
+
+// addEnvFile adds the variables of a file that the caller let us read. Those
+// of the entry itself win.
+func (e *draft) addEnvFile(text string) {
+	for line := range strings.Lines(text) {
+		line = strings.TrimPrefix(strings.TrimSpace(line), "export ")
+		name, value, ok := strings.Cut(line, "=")
+		if !ok || strings.HasPrefix(line, "#") {
+			continue
+		}
+		name, value = strings.TrimSpace(name), strings.TrimSpace(value)
+		if len(value) > 1 && (value[0] == '"' || value[0] == '\'') && value[len(value)-1] == value[0] {
+			value = value[1 : len(value)-1]
+		}
+		if !slices.ContainsFunc(e.s.Env, func(p Pair) bool { return p.Name == name }) {
+			e.s.Env = append(e.s.Env, Pair{name, value})
+		}
+	}
+}
+
+func (e *draft) fillOAuth() {
+	if e.s.OAuth == nil {
+		return
+	}
+	o := e.s.OAuth
+	secret := val{text: o.ClientSecret, off: e.off}
+	o.ClientID = e.value("oauth.client_id", val{text: o.ClientID, off: e.off}, useOther)
+	o.ClientSecret = e.value("oauth.client_secret", secret, useOther)
+	e.checkSecret("oauth.client_secret", "secret", secret)
+	for i, scope := range o.Scopes {
+		o.Scopes[i] = e.value("oauth.scopes", val{text: scope, off: e.off}, useOther)
+	}
+}

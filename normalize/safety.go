@@ -1,0 +1,181 @@
+package normalize
+
+import (
+	"strings"
+
+	"github.com/mcpcontract/mcpcontract/normalize/internal/syntax"
+)
+
+// dangerousEnv are variables that change which code a program loads or runs.
+var dangerousEnv = map[string]bool{
+	"PATH": true, "PATHEXT": true, "COMSPEC": true, "SHELL": true, "IFS": true, "ENV": true, "BASH_ENV": true,
+	"SHELLOPTS": true, "BASHOPTS": true, "PROMPT_COMMAND": true, "ZDOTDIR": true,
+	"NODE_OPTIONS": true, "NODE_PATH": true, "NODE_EXTRA_CA_CERTS": true, "ELECTRON_RUN_AS_NODE": true,
+	"NPM_CONFIG_REGISTRY": true, "NPM_CONFIG_USERCONFIG": true,
+	"PYTHONPATH": true, "PYTHONHOME": true, "PYTHONSTARTUP": true, "PYTHONINSPECT": true, "PYTHONBREAKPOINT": true,
+	"PERL5LIB": true, "PERL5OPT": true, "PERLLIB": true, "RUBYOPT": true, "RUBYLIB": true, "GEM_PATH": true, "GEM_HOME": true,
+	"CLASSPATH": true, "JAVA_TOOL_OPTIONS": true, "_JAVA_OPTIONS": true, "JDK_JAVA_OPTIONS": true, "JAVA_OPTS": true,
+	"GOFLAGS": true, "GOROOT": true, "DOTNET_STARTUP_HOOKS": true, "DOTNET_ADDITIONAL_DEPS": true, "APPINIT_DLLS": true,
+	"GIT_SSH": true, "GIT_SSH_COMMAND": true, "GIT_EXEC_PATH": true, "GIT_EXTERNAL_DIFF": true, "GIT_ASKPASS": true,
+	"UV_INDEX_URL": true, "UV_DEFAULT_INDEX": true, "PIP_INDEX_URL": true, "GCONV_PATH": true,
+}
+
+// isDangerousEnv tells whether a variable changes what is loaded or run.
+func isDangerousEnv(name string) bool {
+	name = strings.ToUpper(name)
+	return dangerousEnv[name] || strings.HasPrefix(name, "LD_") || strings.HasPrefix(name, "DYLD_")
+}
+
+// checksTLS tells whether a variable with this value leaves certificates
+// checked.
+func checksTLS(name, value string) bool {
+	switch strings.ToUpper(name) {
+	case "NODE_TLS_REJECT_UNAUTHORIZED", "PYTHONHTTPSVERIFY", "VERIFY_SSL", "SSL_VERIFY":
+		return value != "0" && !strings.EqualFold(value, "false")
+	case "GIT_SSL_NO_VERIFY":
+		return value == "" || value == "0" || strings.EqualFold(value, "false")
+	}
+	return true
+}
+
+// checkEnv notes variables that are dangerous.
+func (e *draft) checkEnv() {
+	for _, v := range e.env {
+		if isDangerousEnv(v.name) {
+			e.note(DangerousEnv, v.name, v.off)
+		}
+		if !checksTLS(v.name, v.text) {
+			e.note(TLSVerifyOff, "", v.off)
+		}
+	}
+}
+
+// checkTLS notes a field that leaves certificates unchecked.
+func (e *entry) checkTLS() {
+	for i := range e.hits {
+		h := &e.hits[i]
+		if h.role == roleVerifyTLS && h.node.Kind == syntax.Bool && (h.node.Text == "true") == insecureName(h.name) {
+			e.note(TLSVerifyOff, "", h.off)
+		}
+	}
+}
+
+// insecureName tells whether a field switches the check off when it is true.
+func insecureName(name string) bool {
+	name = squash(name[strings.LastIndexByte(name, '.')+1:])
+	return strings.Contains(name, "insecure") || strings.Contains(name, "skip")
+}
+
+// secretName tells whether a variable or header of this name holds a secret.
+func secretName(name string) bool {
+	name = strings.ToUpper(name)
+	switch name {
+	case "AUTHORIZATION", "PROXY-AUTHORIZATION", "COOKIE":
+		return true
+	}
+	for _, end := range []string{"TOKEN", "SECRET", "PASSWORD", "PASSWD", "KEY"} {
+		if strings.HasSuffix(name, end) {
+			return true
+		}
+	}
+	return false
+}
+
+// minSecret is the length from which a literal counts as a secret.
+const minSecret = 8
+
+// checkSecret notes a secret that stands in the paste in clear: no reference,
+// no command, no placeholder.
+func (e *draft) checkSecret(f, name string, v val) {
+	if !secretName(name) || v.own || len(v.text) < minSecret || isPlaceholder(v.text, e.d.id) || holdsRef(v.text, e.d.id) {
+		return
+	}
+	e.note(SecretInline, f, v.off)
+}
+
+// holdsRef tells whether a value holds anything that stands for another value.
+func holdsRef(s string, id Dialect) bool {
+	for i := 0; i < len(s); i++ {
+		switch s[i] {
+		case '$':
+			var r ref
+			scanRef(s[i:], &r)
+			if r.kind == refVar || r.kind == refInput || r.kind == refCommand || r.kind == refFile ||
+				r.kind == refUnsupported || r.kind == refBare && isUpper(r.name) {
+				return true
+			}
+			if id == Continue && strings.HasPrefix(s[i:], "${{") || id == MCPB && strings.HasPrefix(s[i:], "${user_config.") {
+				return true
+			}
+			i += r.size - 1
+		case '`':
+			if n := strings.IndexByte(s[i+1:], '`'); n > 0 {
+				return true
+			}
+		case '{':
+			if strings.HasPrefix(s[i:], "{env:") || strings.HasPrefix(s[i:], "{file:") {
+				return true
+			}
+		case '%':
+			var r ref
+			if scanPercent(s[i:], &r); r.kind == refPercent {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// secretParameters are names of query parameters that hold a secret although
+// they do not end like one.
+var secretParameters = map[string]bool{
+	"auth": true, "authorization": true, "sig": true, "signature": true, "pwd": true, "pw": true, "credential": true,
+	"credentials": true, "bearer": true, "jwt": true, "pat": true,
+}
+
+// checkURL notes secrets in an address, and an address of another kind.
+func (e *draft) checkURL() {
+	address := e.s.URL
+	if address == "" {
+		return
+	}
+	scheme, rest, ok := strings.Cut(address, ":")
+	switch low := strings.ToLower(scheme); {
+	case !ok || !isScheme(low):
+		if !strings.HasPrefix(address, "${") && !isPlaceholder(address, e.d.id) {
+			e.note(URLSchemeNotHTTP, "none", e.url.off)
+		}
+	case low == "http" || low == "https" || low == "ws" || low == "wss":
+	case strings.HasPrefix(rest, "/"):
+		e.note(URLSchemeNotHTTP, low, e.url.off)
+	default:
+		e.note(URLSchemeNotHTTP, "none", e.url.off) // host:port
+	}
+	if authority, _, _ := strings.Cut(strings.TrimPrefix(rest, "//"), "/"); strings.Contains(authority, "@") {
+		if user, _, _ := strings.Cut(authority, "@"); strings.Contains(user, ":") {
+			e.note(SecretInURL, "userinfo", e.url.off)
+		}
+	}
+	e.checkQuery(address)
+	e.smitheryHost(address)
+}
+
+func isScheme(s string) bool {
+	for i := range len(s) {
+		if !isWordByte(s[i]) && (i == 0 || strings.IndexByte("+-.", s[i]) < 0) {
+			return false
+		}
+	}
+	return s != ""
+}
+
+func (e *draft) checkQuery(address string) {
+	_, query, _ := strings.Cut(address, "?")
+	query, _, _ = strings.Cut(query, "#")
+	for param := range strings.SplitSeq(query, "&") {
+		name, value, _ := strings.Cut(param, "=")
+		if value != "" && (secretName(name) || secretParameters[strings.ToLower(name)]) {
+			e.note(SecretInURL, clip(name), e.url.off)
+		}
+	}
+}
