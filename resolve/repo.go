@@ -339,7 +339,7 @@ func (r *Repo) read(ctx context.Context, path string, limit int64) (*File, error
 // path is not touched, so that what is known beforehand never becomes a failed
 // file operation.
 func (r *Repo) recorded(path string) error {
-	status, advice := r.Entry.EntrypointStatus[path], "in the registry; generate it anew if that has changed"
+	status, advice := r.Entry.EntrypointStatus[path], "according to the registry; generate it anew if that has changed"
 	if status == "" {
 		status, advice = r.absent[path], "although the manifest names it"
 	}
