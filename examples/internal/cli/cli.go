@@ -12,7 +12,7 @@
 //
 // # Errors
 //
-// [Main] writes an error to stderr; the exit code is 1, or that of an [Exit].
+// [Main] writes an error to stderr; the exit code is 1, or that of an [ExitError].
 package cli
 
 import (
@@ -30,12 +30,12 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// Exit is an error that only says with which code to end: whatever there is to
+// ExitError is an error that only says with which code to end: whatever there is to
 // say has been written.
-type Exit int
+type ExitError int
 
 // Error names the code.
-func (e Exit) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
+func (e ExitError) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
 
 // Main runs a command until it is done or the process is told to end, and
 // returns the exit code.
@@ -43,7 +43,7 @@ func Main(run func(ctx context.Context) error) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	err := run(ctx)
-	var exit Exit
+	var exit ExitError
 	switch {
 	case err == nil || errors.Is(err, flag.ErrHelp):
 		return 0
@@ -96,7 +96,7 @@ func Progress(w io.Writer, what string) (stop func()) {
 			case <-done:
 				return
 			case <-wait.C:
-				fmt.Fprintf(w, "%s: %s so far\n", what, time.Since(start).Round(time.Second))
+				_, _ = fmt.Fprintf(w, "%s: %s so far\n", what, time.Since(start).Round(time.Second))
 				wait.Reset(5 * time.Second)
 			}
 		}

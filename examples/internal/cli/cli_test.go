@@ -21,7 +21,7 @@ func TestMainCode(t *testing.T) {
 	}{
 		{"done", nil, 0},
 		{"help was shown", flag.ErrHelp, 0},
-		{"a code", fmt.Errorf("checking: %w", cli.Exit(3)), 3},
+		{"a code", fmt.Errorf("checking: %w", cli.ExitError(3)), 3},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -33,11 +33,11 @@ func TestMainCode(t *testing.T) {
 }
 
 func TestExitText(t *testing.T) {
-	if got := cli.Exit(2).Error(); got != "exit code 2" {
+	if got := cli.ExitError(2).Error(); got != "exit code 2" {
 		t.Errorf("got %q", got)
 	}
-	if !errors.Is(fmt.Errorf("x: %w", cli.Exit(2)), cli.Exit(2)) {
-		t.Error("Exit is not comparable")
+	if !errors.Is(fmt.Errorf("x: %w", cli.ExitError(2)), cli.ExitError(2)) {
+		t.Error("ExitError is not comparable")
 	}
 }
 

@@ -23,6 +23,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 )
 
 // Identity says who a peer claims to be and which protocol it speaks.
@@ -113,9 +114,7 @@ func (p *Peer) complete(params map[string]any) map[string]any {
 			"io.modelcontextprotocol/clientCapabilities": map[string]any{},
 		}
 	}
-	for name, value := range params {
-		full[name] = value
-	}
+	maps.Copy(full, params)
 	return full
 }
 

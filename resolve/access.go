@@ -1,0 +1,170 @@
+package resolve
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/mcpcontract/mcpcontract/internal/canon"
+	"github.com/mcpcontract/mcpcontract/internal/rootfs"
+	"github.com/mcpcontract/mcpcontract/registry"
+)
+
+// read reads a path that was found to be declared.
+func (r *Repo) read(ctx context.Context, path string, limit int64) (*File, error) {
+	if err := r.recorded(path); err != nil {
+		return nil, err
+	}
+	dir, err := r.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	data, err := dir.ReadFile(r.below(path), limit)
+	if err != nil {
+		return nil, fileError(r.ID, path, err)
+	}
+	return &File{Path: path, Data: data, SHA256: canon.Sum(data)}, nil
+}
+
+// recorded refuses a path that is known not to be there: the registry records it
+// as anything but present, or the listing of its folder did not show it. Such a
+// path is not touched, so that what is known beforehand never becomes a failed
+// file operation.
+func (r *Repo) recorded(path string) error {
+	status, advice := r.Entry.EntrypointStatus[path], "according to the registry; generate it anew if that has changed"
+	if status == "" {
+		status, advice = r.absent[path], "although the manifest names it"
+	}
+	code := FileRefused
+	switch status {
+	case "", registry.StatusPresent:
+		return nil
+	case registry.StatusMissing:
+		code = FileMissing
+	case registry.StatusTooLarge:
+		code = FileTooLarge
+	case registry.StatusUnreadable:
+		code = FileUnreadable
+	}
+	return &Error{
+		Code:    code,
+		Message: fmt.Sprintf("repo %s: %s is %s %s", quote(r.ID), quote(path), status, advice),
+		Details: Details{RepoID: r.ID, Path: clip(path)},
+	}
+}
+
+// open returns the open folder of the repo.
+func (r *Repo) open(ctx context.Context) (*rootfs.Root, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		return nil, &Error{Code: RepoClosed, Message: fmt.Sprintf("repo %s was closed", quote(r.ID)), Err: fs.ErrClosed}
+	}
+	if r.root != nil {
+		return r.root, nil
+	}
+	root, err := rootfs.Open(filepath.Join(r.registry.Root(), filepath.FromSlash(r.folder)), &r.resolver.rootfs)
+	if err != nil {
+		e := fileError(r.ID, r.Root, err)
+		if e.Code == FileMissing || e.Code == FileRefused {
+			e.Code = RepoMissing
+			e.Message = fmt.Sprintf("repo %s: its folder %s is not there; run check on the registry", quote(r.ID), quote(r.Root))
+		}
+		return nil, e
+	}
+	r.root = root
+	return root, nil
+}
+
+// below turns a path of the repo into one of the opened folder.
+func (r *Repo) below(p string) string { return path.Join(r.prefix, p) }
+
+// relative is the reverse of below.
+func (r *Repo) relative(p string) string {
+	if r.prefix == "" {
+		return p
+	}
+	return strings.TrimPrefix(p, r.prefix+"/")
+}
+
+// declares reports whether path may be served: an entrypoint of the registry or
+// of the manifest, or anything below a resource root of the registry, inside
+// which those of a manifest lie.
+//
+// What the registry declares stays served when a manifest lists less: the
+// manifest orders and adds, it takes nothing back.
+func (r *Repo) declares(path string) bool {
+	for _, e := range r.Entrypoints {
+		if e.Path == path {
+			return true
+		}
+	}
+	return r.routes(path)
+}
+
+// routes reports whether the registry itself declares path.
+func (r *Repo) routes(path string) bool {
+	if slices.Contains(r.Entry.Entrypoints, path) {
+		return true
+	}
+	_, ok := r.rootOf(path)
+	return ok
+}
+
+// rootOf returns a resource root of the registry that is path or above it.
+func (r *Repo) rootOf(path string) (root string, ok bool) {
+	for _, kind := range r.Entry.ResourceRoots {
+		for _, root := range kind.Paths {
+			if path == root || len(path) > len(root) && path[len(root)] == '/' && strings.HasPrefix(path, root) {
+				return root, true
+			}
+		}
+	}
+	return "", false
+}
+
+func (r *Repo) notDeclared(path string) error {
+	var files, folders []string
+	for _, e := range r.Entrypoints[:min(len(r.Entrypoints), maxDeclared)] {
+		files = append(files, e.Path)
+	}
+	for _, root := range r.ResourceRoots {
+		folders = append(folders, root.Paths...)
+	}
+	slices.Sort(folders)
+	folders = slices.Compact(folders)
+	return &Error{
+		Code: PathNotDeclared,
+		Message: fmt.Sprintf("repo %s does not declare the path %s; entrypoints: %s; folders: %s",
+			quote(r.ID), quote(path), sample(files), sample(folders)),
+		Details: Details{RepoID: r.ID, Path: clip(path), Entrypoints: files, ResourceRoots: r.rootsByType()},
+	}
+}
+
+func (r *Repo) rootNotDeclared(kind string) error {
+	var kinds []string
+	for _, root := range r.ResourceRoots {
+		kinds = append(kinds, root.Type)
+	}
+	return &Error{
+		Code: RootNotDeclared,
+		Message: fmt.Sprintf("repo %s has no resource root of type %s; it has: %s",
+			quote(r.ID), quote(kind), sample(kinds)),
+		Details: Details{RepoID: r.ID, Path: clip(kind), ResourceRoots: r.rootsByType()},
+	}
+}
+
+func (r *Repo) rootsByType() map[string][]string {
+	roots := map[string][]string{}
+	for _, root := range r.ResourceRoots[:min(len(r.ResourceRoots), maxDeclared)] {
+		roots[root.Type] = root.Paths[:min(len(root.Paths), maxDeclared)]
+	}
+	return roots
+}
