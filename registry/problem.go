@@ -84,11 +84,13 @@ type Problem struct {
 // String writes the problem on one line, starting as compilers do: file:line:column.
 func (p Problem) String() string {
 	var b strings.Builder
-	b.WriteString(cmp.Or(p.File, "registry"))
-	if p.Line > 0 {
-		fmt.Fprintf(&b, ":%d:%d", p.Line, p.Column)
+	if p.File != "" || p.Line > 0 {
+		b.WriteString(cmp.Or(p.File, "registry"))
+		if p.Line > 0 {
+			fmt.Fprintf(&b, ":%d:%d", p.Line, p.Column)
+		}
+		b.WriteString(": ")
 	}
-	b.WriteString(": ")
 	if p.Field != "" {
 		b.WriteString(p.Field + ": ")
 	}

@@ -1,0 +1,245 @@
+package registry
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/mcpcontract/mcpcontract/internal/rootfs"
+	"github.com/mcpcontract/mcpcontract/registry/internal/survey"
+)
+
+// Codes of [Check]. Those marked reject are where a reader of the registry would fail; for an archived repo
+// they are warnings too.
+const (
+	RepoMissing        Code = "repo_missing"        // the folder of the repo is gone, or cannot be entered (reject)
+	ManifestMissing    Code = "manifest_missing"    // the declared manifest is not there, or no regular file (reject)
+	ManifestInvalid    Code = "manifest_invalid"    // the declared manifest cannot be read as one (reject)
+	ManifestUndeclared Code = "manifest_undeclared" // there is a manifest, but the entry declares none
+	ManifestIDDiffers  Code = "manifest_id_differs" // the manifest gives another repo id, or none
+	FrameworkUnknown   Code = "framework_unknown"   // framework_repo of the manifest is no entry
+	PathMissing        Code = "path_missing"        // a declared path is not there (reject)
+	PathUnusable       Code = "path_unusable"       // a declared path is a link, or of the wrong kind (reject)
+	StatusStale        Code = "status_stale"        // entrypoint_status says otherwise
+	OwnerMissing       Code = "owner_missing"       // nobody owns the repo
+	OwnerPlaceholder   Code = "owner_placeholder"   // the owner ends in -tbd
+	OwnerDiffers       Code = "owner_differs"       // CODEOWNERS gives another owner
+)
+
+// Check compares a registry with the workspace and reports where they differ, sorted by repo id. It looks at
+// what the registry and the manifests declare, and beyond that only in repos that are safe to probe. It
+// changes nothing, whatever it finds.
+//
+// Problems point to the entry in the registry, or to the manifest where the fault is there. The error is that of
+// ctx, or an [*Error] if the workspace cannot be opened.
+func Check(ctx context.Context, reg *Registry, opts *ScanOptions) ([]Problem, error) {
+	o := opts.withDefaults()
+	root, err := rootfs.Open(reg.root, nil)
+	if err != nil {
+		return nil, fail(reg.file, Unreadable, err, "the workspace: "+err.Error())
+	}
+	defer root.Close()
+	c := checker{reg: reg, root: root}
+	for i := range reg.repos {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		c.entry(&reg.repos[i], reg.places[i])
+		if o.Progress != nil {
+			o.Progress(i+1, 0)
+		}
+	}
+	if c.dropped > 0 {
+		c.problems = append(c.problems, Problem{
+			Code: TooManyProblems, Severity: Warn, File: reg.file, Message: fmt.Sprintf("%d more problems are not listed", c.dropped),
+		})
+	}
+	return c.problems, nil
+}
+
+type checker struct {
+	reg      *Registry
+	root     *rootfs.Root
+	problems []Problem
+	dropped  int
+
+	repo  *Repo
+	place place
+}
+
+// report notes a problem with a field of the current entry.
+func (c *checker) report(field string, code Code, severity Severity, format string, args ...any) {
+	c.add(Problem{
+		Code: code, Severity: severity, Message: fmt.Sprintf(format, args...), File: c.reg.file,
+		Line: int(c.place.line), Column: int(c.place.column),
+		Field: "repos[" + strconv.Itoa(int(c.place.item)) + "]" + field,
+	})
+}
+
+func (c *checker) add(p Problem) {
+	if len(c.problems) == maxProblems {
+		c.dropped++
+		return
+	}
+	p.RepoID = c.repo.ID
+	if c.repo.Lifecycle == Archived {
+		p.Severity = Warn
+	}
+	c.problems = append(c.problems, p)
+}
+
+func (c *checker) entry(repo *Repo, at place) {
+	c.repo, c.place = repo, at
+	if info, err := c.root.Stat(repo.Path); err != nil || !info.Mode.IsDir() {
+		c.report(".path", RepoMissing, Reject, "the folder %s %s", quote(repo.Path), absence(err))
+		return
+	}
+	folder := survey.NewFolder(c.root, repo.Path)
+	c.declared(repo)
+	if repo.ManifestPath != "" {
+		c.manifest(repo)
+	} else if repo.SafeToProbe && folder.IsFile(survey.ManifestPath) {
+		c.report(".manifest_source", ManifestUndeclared, Warn,
+			"there is a manifest at %s, but the entry declares none; write manifest_source: repo and its path", survey.ManifestPath)
+	}
+	c.owner(repo, folder)
+}
+
+// absence says why something is not as it should be.
+func absence(err error) string {
+	switch rootfs.CodeOf(err) {
+	case "":
+		return "is of the wrong kind"
+	case rootfs.NotFound:
+		return "is not there"
+	case rootfs.Link:
+		return "is a link, or behind one"
+	}
+	return "cannot be used: " + string(rootfs.CodeOf(err))
+}
+
+// declared checks the paths of the entry itself.
+func (c *checker) declared(repo *Repo) {
+	for i, p := range repo.Entrypoints {
+		c.path(".entrypoints["+strconv.Itoa(i)+"]", p, false)
+	}
+	for _, name := range slices.Sorted(maps.Keys(repo.Views)) {
+		c.path(".views."+name, repo.Views[name], false)
+	}
+	c.roots(".resource_roots.", repo.ResourceRoots)
+	for i, part := range repo.Components {
+		c.roots(".components["+strconv.Itoa(i)+"].paths.", part.Roots)
+	}
+}
+
+func (c *checker) roots(field string, roots []ResourceRoot) {
+	for _, root := range roots {
+		for _, p := range root.Paths {
+			c.path(field+root.Type, p, true)
+		}
+	}
+}
+
+// path compares a declared path with what is there and with its recorded status.
+func (c *checker) path(field, p string, dir bool) {
+	info, err := c.root.Stat(path.Join(c.repo.Path, p))
+	good := err == nil && info.Err == nil && (dir && info.Mode.IsDir() || !dir && info.Mode.IsRegular())
+	status, recorded := c.repo.EntrypointStatus[p]
+	switch missing := rootfs.CodeOf(err) == rootfs.NotFound; {
+	case good && recorded && status != StatusPresent && status != StatusTooLarge:
+		c.report(field, StatusStale, Warn, "%s is there, but its status is %s", quote(p), status)
+	case good || recorded && status != StatusPresent:
+	case missing:
+		c.report(field, PathMissing, Reject, "%s is not there; remove it, or give it the status missing", quote(p))
+	default:
+		c.report(field, PathUnusable, Reject, "%s %s", quote(p), absence(err))
+	}
+}
+
+// manifest checks the manifest, and that what it declares is there.
+func (c *checker) manifest(repo *Repo) {
+	if status := repo.EntrypointStatus[repo.ManifestPath]; status != "" && status != StatusPresent {
+		c.report(".manifest_path", ManifestMissing, Reject, "the manifest %s has the status %s", quote(repo.ManifestPath), status)
+		return
+	}
+	file := path.Join(repo.Path, repo.ManifestPath)
+	data, err := c.root.ReadFile(file, maxManifestBytes)
+	if err != nil {
+		c.report(".manifest_path", ManifestMissing, Reject, "the manifest %s %s", quote(repo.ManifestPath), absence(err))
+		return
+	}
+	m, problems, err := ParseManifest(data, &ParseOptions{File: file})
+	if err != nil {
+		c.report(".manifest_path", ManifestInvalid, Reject, "the manifest cannot be read: %v", err)
+		return
+	}
+	for _, p := range problems {
+		if p.Field == "repo_id" && p.Code == MissingField {
+			continue // told below
+		}
+		p.Severity = Warn
+		c.add(p)
+	}
+	c.manifestContent(repo, m, file)
+}
+
+func (c *checker) manifestContent(repo *Repo, m *Manifest, file string) {
+	warn := func(field string, code Code, format string, args ...any) {
+		c.add(Problem{Code: code, Severity: Warn, File: file, Field: field, Message: fmt.Sprintf(format, args...)})
+	}
+	if m.ID != repo.ID {
+		warn("repo_id", ManifestIDDiffers, "the manifest gives the repo id %s, the registry %s; the registry's counts", quote(m.ID), quote(repo.ID))
+	}
+	if _, known := c.reg.Lookup(m.FrameworkRepo); m.FrameworkRepo != "" && !known {
+		warn("framework_repo", FrameworkUnknown, "%s is no repo of the registry", quote(m.FrameworkRepo))
+	}
+	missing := func(field, p string) {
+		_, recorded := repo.EntrypointStatus[p]
+		if _, err := c.root.Stat(path.Join(repo.Path, p)); err != nil && !recorded {
+			warn(field, PathMissing, "%s %s", quote(p), absence(err))
+		}
+	}
+	for i, p := range m.Entrypoints {
+		missing("entrypoints["+strconv.Itoa(i)+"]", p)
+	}
+	for _, name := range slices.Sorted(maps.Keys(m.Views)) {
+		missing("views."+name, m.Views[name])
+	}
+	roots := slices.Clone(m.ResourceRoots)
+	for _, part := range m.Components {
+		roots = append(roots, part.Roots...)
+	}
+	for _, root := range roots {
+		for _, p := range root.Paths {
+			missing(root.Type, p)
+		}
+	}
+}
+
+// owner checks that somebody owns the repo. CODEOWNERS is only a hint: the registry's owner counts.
+func (c *checker) owner(repo *Repo, f *survey.Folder) {
+	var hint, other string
+	if repo.SafeToProbe {
+		if owner, file := survey.Owner(f); owner != "" {
+			hint, other = "; "+file+" gives "+quote(owner), owner
+		}
+	}
+	switch {
+	case repo.Owner == "":
+		c.report(".owner", OwnerMissing, Warn, "the repo has no owner%s", hint)
+	case strings.HasSuffix(strings.ToLower(repo.Owner), placeholder):
+		c.report(".owner", OwnerPlaceholder, Warn, "%s is a placeholder%s", quote(repo.Owner), hint)
+	case other != "" && !sameOwner(repo.Owner, other):
+		c.report(".owner", OwnerDiffers, Warn, "the owner is %s%s", quote(repo.Owner), hint)
+	}
+}
+
+// sameOwner compares names of teams: @acme/platform is platform.
+func sameOwner(a, b string) bool {
+	short := func(s string) string { return strings.ToLower(path.Base(strings.TrimPrefix(s, "@"))) }
+	return short(a) == short(b)
+}
