@@ -1,6 +1,7 @@
 package rootfs
 
 import (
+	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -16,9 +17,12 @@ import (
 type dir interface {
 	// sub opens the directory at path, which may be ".".
 	sub(path string) (dir, error)
-	// open opens or creates a file. Without O_EXCL the result may be of any
-	// kind but a link: see checkFile.
-	open(path string, flag int, perm fs.FileMode) (*os.File, error)
+	// open opens what may be of any kind but a link, for reading, and
+	// describes it. seen, if not nil, is what lstat just said about it.
+	open(path string, seen *node) (handle, node, error)
+	// create makes a file if there is none, and opens it with flag. Without
+	// O_EXCL it may have been there, of any kind but a link.
+	create(path string, flag int, perm fs.FileMode) (*os.File, error)
 	// self describes the directory.
 	self() (node, error)
 	// names returns at most max names, in no order. It can be called once.
@@ -34,6 +38,17 @@ type dir interface {
 	sync() error
 	close() error
 }
+
+// A handle is a file that is open for reading.
+type handle interface {
+	io.ReadCloser
+	node() (node, error)
+}
+
+// osFile is the handle of a file that the os package opened.
+type osFile struct{ *os.File }
+
+func (f osFile) node() (node, error) { return fileNode(f.File) }
 
 // A node is what the operating system says about one entry.
 type node struct {
@@ -68,13 +83,15 @@ func (t *tracedDir) sub(p string) (dir, error) {
 	return &tracedDir{d: d, at: path.Join(t.at, p), fn: t.fn}, nil
 }
 
-func (t *tracedDir) open(p string, flag int, perm fs.FileMode) (*os.File, error) {
-	f, err := t.d.open(p, flag, perm)
-	op := "open"
-	if flag&os.O_EXCL != 0 {
-		op = "create"
-	}
-	t.note(op, p, err)
+func (t *tracedDir) open(p string, seen *node) (handle, node, error) {
+	f, n, err := t.d.open(p, seen)
+	t.note("open", p, err)
+	return f, n, err
+}
+
+func (t *tracedDir) create(p string, flag int, perm fs.FileMode) (*os.File, error) {
+	f, err := t.d.create(p, flag, perm)
+	t.note("create", p, err)
 	return f, err
 }
 

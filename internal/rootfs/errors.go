@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"strconv"
+	"strings"
 	"syscall"
 )
 
@@ -58,7 +59,10 @@ func (e *Error) Error() string {
 		p = p[:maxQuoted] + "..."
 	}
 	msg := e.Op + " " + strconv.Quote(p) + ": " + e.Code.text()
-	if e.Err != nil {
+	// The system's own word for a code that has a cause adds nothing, and
+	// differs between systems.
+	var no syscall.Errno
+	if e.Err != nil && (e.Code == IO || !errors.As(e.Err, &no)) {
 		msg += ": " + e.Err.Error()
 	}
 	return msg
@@ -86,8 +90,6 @@ func (c Code) text() string {
 	switch c {
 	case PathInvalid:
 		return "path refused"
-	case NotFound:
-		return "not found"
 	case NotRegular:
 		return "not a regular file"
 	case NotDir:
@@ -100,22 +102,16 @@ func (c Code) text() string {
 		return "on another mount than the root"
 	case Escape:
 		return "led out of the root"
-	case TooLarge:
-		return "too large"
-	case TooMany:
-		return "too many"
 	case Changed:
 		return "changed while it was in use; try again"
-	case Exists:
-		return "already exists"
-	case NotEmpty:
-		return "directory not empty"
 	case Permission:
 		return "permission denied"
 	case Locked:
 		return "locked by another holder"
-	default:
+	case IO:
 		return "input or output failed"
+	default:
+		return strings.ReplaceAll(string(c), "_", " ")
 	}
 }
 

@@ -17,17 +17,30 @@ func (r *Root) ReadDir(dir string, max int) ([]Info, error) {
 		return nil, fail("readdir", dir, err)
 	}
 	defer d.close()
-	infos, err := list(d, dir, max)
-	return infos, fail("readdir", dir, err)
+	entries, err := list(d, max)
+	if err != nil {
+		return nil, fail("readdir", dir, err)
+	}
+	infos := make([]Info, len(entries))
+	for i, e := range entries {
+		infos[i] = infoOf(join(dir, e.name), e.node)
+	}
+	return infos, nil
 }
 
-// list describes the entries of d, which is at p.
-func list(d dir, p string, max int) ([]Info, error) {
+// An entry is what a listing tells of one name.
+type entry struct {
+	name string
+	node node
+}
+
+// list describes the entries of d, sorted by name.
+func list(d dir, max int) ([]entry, error) {
 	names, err := readAtMost(d, max)
 	if err != nil {
 		return nil, err
 	}
-	infos := make([]Info, 0, len(names))
+	entries := make([]entry, 0, len(names))
 	for _, name := range names {
 		n, err := d.lstat(name)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -36,9 +49,9 @@ func list(d dir, p string, max int) ([]Info, error) {
 		if err != nil {
 			return nil, err
 		}
-		infos = append(infos, infoOf(join(p, name), n))
+		entries = append(entries, entry{name, n})
 	}
-	return infos, nil
+	return entries, nil
 }
 
 // readAtMost returns the sorted names in d if there are at most max.

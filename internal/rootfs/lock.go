@@ -47,7 +47,7 @@ func (r *Root) Lock(ctx context.Context, path string) (*Lock, error) {
 func (r *Root) tryLock(path string) (*Lock, error) {
 	var l *Lock
 	err := r.within("lock", path, func(d dir, name string) error {
-		f, err := d.open(name, os.O_RDWR|os.O_CREATE, 0o600)
+		f, err := d.create(name, os.O_RDWR, 0o600)
 		if err != nil {
 			return err
 		}

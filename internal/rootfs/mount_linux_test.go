@@ -44,6 +44,13 @@ func (s *scene) mount(source, path, kind string, flags uintptr) {
 	s.Cleanup(func() { must(s, unix.Unmount(target, unix.MNT_DETACH)) })
 }
 
+// device makes a character device in the root, or skips the test.
+func (s *scene) device(path string, dev int) {
+	if err := unix.Mknod(s.in(path), unix.S_IFCHR|0o666, dev); err != nil {
+		s.Skipf("making a device needs privilege: %v", err)
+	}
+}
+
 // mounts are the rows about what is mounted inside the root.
 func mounts() []hostile {
 	on := func(source, kind string, flags uintptr) func(*scene) {

@@ -6,6 +6,8 @@ import "testing"
 
 func privateMounts(t *testing.T) { t.Skip("mounts are tested on Linux") }
 
+func (s *scene) device(string, int) { s.Skip("devices are tested on Linux") }
+
 // mounts are the rows about what is mounted inside the root.
 func mounts() []hostile {
 	var rows []hostile

@@ -19,8 +19,13 @@ func ReadNamed(path string, max int64) ([]byte, error) {
 		return nil, fail("read", path, err)
 	}
 	defer f.Close()
+	n, err := fileNode(f)
+	if err != nil {
+		return nil, fail("read", path, err)
+	}
+	n.links = 1 // see above
 	var b buffer
-	src := source{f: f, path: path, root: &Root{}, named: true}
+	src := source{f: osFile{f}, now: n, path: path, root: &Root{}}
 	if err := src.read(max, &b); err != nil {
 		return nil, fail("read", path, err)
 	}

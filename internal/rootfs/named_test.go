@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -145,8 +146,12 @@ func TestErrorText(t *testing.T) {
 			`read "a\nb": a symbolic link, which is never followed`},
 		{&rootfs.Error{Op: "rename", Path: "f", Code: rootfs.IO, Err: fs.ErrInvalid},
 			`rename "f": input or output failed: invalid argument`},
-		{&rootfs.Error{Op: "stat", Path: strings.Repeat("n", 5000), Code: "of a later version"},
-			`stat "` + strings.Repeat("n", 160) + `...": input or output failed`},
+		{&rootfs.Error{Op: "read", Path: "f", Code: rootfs.IO, Err: syscall.EIO},
+			`read "f": input or output failed: ` + syscall.EIO.Error()},
+		{&rootfs.Error{Op: "read", Path: "f", Code: rootfs.NotFound, Err: syscall.ENOENT},
+			`read "f": not found`},
+		{&rootfs.Error{Op: "stat", Path: strings.Repeat("n", 5000), Code: rootfs.TooLarge},
+			`stat "` + strings.Repeat("n", 160) + `...": too large`},
 	}
 	for _, c := range cases {
 		if got := c.err.Error(); got != c.want {

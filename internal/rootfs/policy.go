@@ -109,14 +109,12 @@ func checkPart(part string) error {
 func device(part string) bool {
 	base, _, _ := strings.Cut(part, ".")
 	base = strings.TrimRight(base, " ")
-	if len(base) < 3 || len(base) > 7 {
-		return false
+	for _, name := range [...]string{"CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$"} {
+		if strings.EqualFold(base, name) {
+			return true
+		}
 	}
-	switch strings.ToUpper(base) {
-	case "CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$":
-		return true
-	}
-	if kind := base[:3]; !strings.EqualFold(kind, "COM") && !strings.EqualFold(kind, "LPT") {
+	if len(base) < 4 || !strings.EqualFold(base[:3], "COM") && !strings.EqualFold(base[:3], "LPT") {
 		return false
 	}
 	switch base[3:] {
@@ -147,7 +145,20 @@ func FoldKey(path string) string {
 		return strings.ToLower(path)
 	}
 	// Decomposed first, so that the folding sees every letter by itself.
-	return norm.NFC.String(cases.Fold().String(norm.NFD.String(path)))
+	folded := cases.Fold().String(norm.NFD.String(path))
+	return norm.NFC.String(strings.Map(cherokee, folded))
+}
+
+// cherokee maps the small letters of Cherokee to the capitals, as Unicode's
+// CaseFolding.txt says. cases.Fold exchanges the two.
+func cherokee(r rune) rune {
+	switch {
+	case r >= 0xab70 && r <= 0xabbf:
+		return r - 0xab70 + 0x13a0
+	case r >= 0x13f8 && r <= 0x13fd:
+		return r - 8
+	}
+	return r
 }
 
 func ascii(s string) bool {

@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"hash"
 	"io"
-	"os"
 )
 
 // ReadFile returns the content of the regular file at path, which may have at
@@ -15,13 +14,13 @@ func (r *Root) ReadFile(path string, max int64) ([]byte, error) {
 	if err := check(path); err != nil {
 		return nil, fail("read", path, err)
 	}
-	f, err := r.top.open(path, os.O_RDONLY, 0)
+	f, n, err := r.top.open(path, nil)
 	if err != nil {
 		return nil, fail("read", path, err)
 	}
 	defer f.Close()
 	var b buffer
-	src := source{f: f, path: path, root: r}
+	src := source{f: f, now: n, path: path, root: r}
 	if err := src.read(max, &b); err != nil {
 		return nil, fail("read", path, err)
 	}
@@ -34,20 +33,19 @@ func (r *Root) Hash(path string, max int64) (sum [sha256.Size]byte, size int64, 
 	if err := check(path); err != nil {
 		return sum, 0, fail("hash", path, err)
 	}
-	sum, size, err = r.hash(r.top, path, path, max)
+	f, n, err := r.top.open(path, nil)
+	if err == nil {
+		sum, size, err = r.hash(f, n, path, max)
+	}
 	return sum, size, fail("hash", path, err)
 }
 
-// hash hashes the file at name in d. For Trace it is at path.
-func (r *Root) hash(d dir, path, name string, max int64) (sum [sha256.Size]byte, size int64, err error) {
-	f, err := d.open(name, os.O_RDONLY, 0)
-	if err != nil {
-		return sum, 0, err
-	}
+// hash hashes f, which was n as it was opened at path, and closes it.
+func (r *Root) hash(f handle, n node, path string, max int64) (sum [sha256.Size]byte, size int64, err error) {
 	defer f.Close()
 	h := r.hashers.Get().(*hasher)
 	defer r.hashers.Put(h)
-	src := source{f: f, path: path, root: r}
+	src := source{f: f, now: n, path: path, root: r}
 	if err := src.read(max, h); err != nil {
 		return sum, 0, err
 	}
@@ -57,59 +55,47 @@ func (r *Root) hash(d dir, path, name string, max int64) (sum [sha256.Size]byte,
 
 // A source is an open file to be read once.
 type source struct {
-	f     *os.File
-	path  string
-	root  *Root
-	named bool // an operator named it: see ReadNamed
+	f    handle
+	now  node // what it is as it was opened
+	path string
+	root *Root
 }
 
 // A sink takes the content of a file. It is told how many bytes to expect, and
 // returns how many there were; it may stop after one too many.
 type sink interface {
-	fill(f *os.File, want int64) (int64, error)
+	fill(f io.Reader, want int64) (int64, error)
 }
 
 // read moves the content to s if it has at most max bytes, and sees that the
 // file held still meanwhile.
 func (src *source) read(max int64, s sink) error {
-	before, err := src.stat()
-	if err != nil {
+	if err := checkFile(src.now); err != nil {
 		return err
 	}
-	if src.named {
-		before.links, before.mount = 1, false
+	if src.now.size > max {
+		return refusef(TooLarge, "it has %d bytes, the limit is %d", src.now.size, max)
 	}
-	if err := checkFile(before); err != nil {
-		return err
-	}
-	if before.size > max {
-		return refusef(TooLarge, "it has %d bytes, the limit is %d", before.size, max)
-	}
-	n, err := s.fill(src.f, before.size)
+	n, err := s.fill(src.f, src.now.size)
 	src.root.note("read", src.path, err)
 	if err != nil {
 		return err
 	}
-	after, err := src.stat()
+	after, err := src.f.node()
+	src.root.note("stat", src.path, err)
 	if err != nil {
 		return err
 	}
-	if n != before.size || after.size != before.size || !after.mod.Equal(before.mod) {
+	if n != src.now.size || after.size != src.now.size || !after.mod.Equal(src.now.mod) {
 		return refuse(Changed)
 	}
 	return nil
 }
 
-func (src *source) stat() (node, error) {
-	n, err := fileNode(src.f)
-	src.root.note("stat", src.path, err)
-	return n, err
-}
-
 // A buffer takes the content of a file.
 type buffer struct{ data []byte }
 
-func (b *buffer) fill(f *os.File, want int64) (int64, error) {
+func (b *buffer) fill(f io.Reader, want int64) (int64, error) {
 	b.data = make([]byte, want+1) // room for one byte too many
 	n, err := io.ReadFull(f, b.data)
 	b.data = b.data[:n]
@@ -129,7 +115,7 @@ type hasher struct {
 	n   int64 // bytes hashed
 }
 
-func (h *hasher) fill(f *os.File, want int64) (int64, error) {
+func (h *hasher) fill(f io.Reader, want int64) (int64, error) {
 	h.sum.Reset()
 	h.n = 0
 	for h.n <= want {

@@ -92,46 +92,76 @@ func (d *stepDir) child(name string) (*stepDir, error) {
 // keeps changing what it works on.
 const maxTries = 16
 
-func (d *stepDir) open(p string, flag int, perm fs.FileMode) (*os.File, error) {
-	parent, name := path.Split(p)
-	if parent != "" {
-		sub, err := d.sub(path.Clean(parent))
+// in opens the directory that p is in and returns the last part of p. The
+// caller closes it by calling done.
+func (d *stepDir) in(p string) (parent *stepDir, name string, done func() error, err error) {
+	at, name := path.Split(p)
+	if at == "" {
+		return d, name, func() error { return nil }, nil
+	}
+	sub, err := d.sub(path.Clean(at))
+	if err != nil {
+		return nil, "", nil, err
+	}
+	return sub.(*stepDir), name, sub.close, nil
+}
+
+func (d *stepDir) open(p string, seen *node) (handle, node, error) {
+	parent, name, done, err := d.in(p)
+	if err != nil {
+		return nil, node{}, err
+	}
+	defer done()
+	if seen == nil {
+		before, err := parent.lstat(name)
 		if err != nil {
-			return nil, err
+			return nil, node{}, err
 		}
-		defer sub.close()
-		d = sub.(*stepDir)
+		seen = &before
 	}
-	if flag&os.O_EXCL != 0 {
-		f, err := d.root.OpenFile(name, flag|openFlags, perm)
-		return f, stepError(err)
+	f, n, err := parent.openAs(name, os.O_RDONLY, *seen)
+	if err != nil {
+		return nil, node{}, err
 	}
+	return osFile{f}, n, nil
+}
+
+func (d *stepDir) create(p string, flag int, perm fs.FileMode) (*os.File, error) {
+	parent, name, done, err := d.in(p)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
 	for range maxTries {
-		before, err := d.lstat(name)
-		if errors.Is(err, fs.ErrNotExist) && flag&os.O_CREATE != 0 {
-			// Without O_EXCL a dangling link would be written through.
-			f, err := d.root.OpenFile(name, flag|os.O_EXCL|openFlags, perm)
-			if errors.Is(err, fs.ErrExist) {
-				continue
+		if flag&os.O_EXCL == 0 {
+			before, err := parent.lstat(name)
+			if err == nil {
+				f, _, err := parent.openAs(name, flag, before)
+				return f, err
 			}
-			return f, stepError(err)
+			if !errors.Is(err, fs.ErrNotExist) {
+				return nil, err
+			}
 		}
-		if err != nil {
-			return nil, err
+		// Without O_EXCL a dangling link would be written through.
+		f, err := parent.root.OpenFile(name, flag|os.O_CREATE|os.O_EXCL|openFlags, perm)
+		if flag&os.O_EXCL == 0 && errors.Is(err, fs.ErrExist) {
+			continue // somebody else was first
 		}
-		return d.openAs(name, flag&^os.O_CREATE, before)
+		return f, stepError(err)
 	}
 	return nil, refuse(Changed)
 }
 
-// openAs opens the existing file name if it is still the one described.
-func (d *stepDir) openAs(name string, flag int, before node) (*os.File, error) {
+// openAs opens the existing file name if it is still the one described, and
+// describes what it opened.
+func (d *stepDir) openAs(name string, flag int, before node) (*os.File, node, error) {
 	if err := checkFile(before); err != nil {
-		return nil, err
+		return nil, node{}, err
 	}
 	f, err := d.root.OpenFile(name, flag|openFlags, 0)
 	if err != nil {
-		return nil, stepError(err)
+		return nil, node{}, stepError(err)
 	}
 	after, err := fileNode(f)
 	if err == nil && !same(before, after) {
@@ -139,9 +169,9 @@ func (d *stepDir) openAs(name string, flag int, before node) (*os.File, error) {
 	}
 	if err != nil {
 		f.Close()
-		return nil, err
+		return nil, node{}, err
 	}
-	return f, nil
+	return f, after, nil
 }
 
 func (d *stepDir) self() (node, error) {
@@ -158,17 +188,7 @@ func (d *stepDir) names(max int) ([]string, error) {
 		return nil, stepError(err)
 	}
 	defer f.Close()
-	return readNames(f, max)
-}
-
-// readNames reads at most max names from an open directory.
-func readNames(f *os.File, max int) ([]string, error) {
 	names, err := f.Readdirnames(max)
-	for err == nil && len(names) < max {
-		var more []string
-		more, err = f.Readdirnames(max - len(names))
-		names = append(names, more...)
-	}
 	if err == io.EOF {
 		err = nil
 	}

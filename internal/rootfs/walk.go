@@ -43,11 +43,11 @@ func (r *Root) Walk(ctx context.Context, dir string, lim *Limits, fn func(Info) 
 		return fail("walk", dir, err)
 	}
 	defer d.close()
-	infos, err := w.list(d, dir, 1)
+	entries, err := w.list(d, dir, 1)
 	if err != nil {
 		return err
 	}
-	return skip(w.entries(d, infos, 1))
+	return skip(w.entries(d, dir, entries, 1))
 }
 
 // withDefaults returns l with its zero fields set.
@@ -81,38 +81,40 @@ type walk struct {
 
 // list describes what is in d, which is at p and level levels down, in the
 // order of the walk.
-func (w *walk) list(d dir, p string, level int) ([]Info, error) {
-	infos, err := list(d, p, w.left)
-	if err == nil && len(infos) > 0 && level > w.lim.Depth {
+func (w *walk) list(d dir, p string, level int) ([]entry, error) {
+	entries, err := list(d, w.left)
+	if err == nil && len(entries) > 0 && level > w.lim.Depth {
 		err = refusef(TooMany, "it is more than %d levels down", w.lim.Depth)
 	}
 	if err != nil {
 		return nil, fail("walk", p, err)
 	}
-	w.left -= len(infos)
-	slices.SortFunc(infos, func(a, b Info) int { return strings.Compare(sortKey(a), sortKey(b)) })
-	return infos, nil
+	w.left -= len(entries)
+	slices.SortFunc(entries, func(a, b entry) int { return strings.Compare(a.sortKey(), b.sortKey()) })
+	return entries, nil
 }
 
 // sortKey makes a directory sort where its content does.
-func sortKey(i Info) string {
-	if i.Mode.IsDir() {
-		return i.Path + "/"
+func (e *entry) sortKey() string {
+	if e.node.mode.IsDir() {
+		return e.name + "/"
 	}
-	return i.Path
+	return e.name
 }
 
-// entries reports what is in d.
-func (w *walk) entries(d dir, infos []Info, level int) error {
-	for _, info := range infos {
+// entries reports what is in d, which is at p.
+func (w *walk) entries(d dir, p string, entries []entry, level int) error {
+	for _, e := range entries {
 		if err := w.ctx.Err(); err != nil {
 			return err
 		}
+		info := infoOf(join(p, e.name), e.node)
 		var err error
 		if info.Mode.IsDir() {
 			err = skip(w.directory(d, info, level))
 		} else {
-			err = w.file(d, info)
+			w.hash(d, e, &info)
+			err = w.fn(info)
 		}
 		if err != nil {
 			return err
@@ -121,17 +123,17 @@ func (w *walk) entries(d dir, infos []Info, level int) error {
 	return nil
 }
 
-// file reports one entry of d that is no directory.
-func (w *walk) file(d dir, info Info) error {
-	if w.lim.HashBytes > 0 && info.Err == nil {
-		sum, size, err := w.root.hash(d, info.Path, path.Base(info.Path), w.lim.HashBytes)
-		if err != nil {
-			info.Err = fail("hash", info.Path, err)
-		} else {
-			info.Sum, info.Size = sum, size
-		}
+// hash sets info.Sum, if it is wanted and can be had.
+func (w *walk) hash(d dir, e entry, info *Info) {
+	if w.lim.HashBytes <= 0 || info.Err != nil {
+		return
 	}
-	return w.fn(info)
+	f, n, err := d.open(e.name, &e.node)
+	if err == nil {
+		info.Sum, _, err = w.root.hash(f, n, info.Path, w.lim.HashBytes)
+		info.Size, info.ModTime = n.size, n.mod
+	}
+	info.Err = fail("hash", info.Path, err)
 }
 
 // directory reports one directory in d and what it holds.
@@ -145,7 +147,7 @@ func (w *walk) directory(d dir, info Info, level int) error {
 		return w.fn(info)
 	}
 	defer sub.close()
-	infos, err := w.list(sub, info.Path, level+1)
+	entries, err := w.list(sub, info.Path, level+1)
 	if CodeOf(err) == TooMany {
 		return err
 	}
@@ -153,5 +155,5 @@ func (w *walk) directory(d dir, info Info, level int) error {
 		info.Err = err
 		return w.fn(info)
 	}
-	return w.entries(sub, infos, level+1)
+	return w.entries(sub, info.Path, entries, level+1)
 }

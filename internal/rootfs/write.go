@@ -93,7 +93,7 @@ func (r *Root) Create(path string, perm fs.FileMode) (*File, error) {
 
 // create makes the file name in d, which is at p.
 func (r *Root) create(d dir, p, name string, perm fs.FileMode) (*File, error) {
-	f, err := d.open(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm.Perm())
+	f, err := d.create(name, os.O_WRONLY|os.O_EXCL, perm.Perm())
 	if err != nil {
 		return nil, err
 	}
