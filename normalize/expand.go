@@ -289,8 +289,8 @@ func (x *expander) bare(vars []Vars, r *ref) {
 		x.noteStatic(BareVarLeft)
 		return
 	}
-	if x.asked++; x.asked > maxRefs || x.has(BareVarLeft, x.field) {
-		return
+	if x.asked++; x.asked > maxRefs || x.has(BareVarLeft, x.field) || x.has(ShellString, x.field) {
+		return // enough asked, said before, or meant for the shell of a script
 	}
 	if x.isSet(vars, r) {
 		x.note(BareVarLeft, x.field)

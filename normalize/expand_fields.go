@@ -126,8 +126,8 @@ func (f *fields) oauth() *OAuth {
 		ClientID:     f.text("oauth.client_id", from.ClientID),
 		ClientSecret: f.text("oauth.client_secret", from.ClientSecret),
 	}
-	for i, scope := range from.Scopes {
-		to.Scopes = append(to.Scopes, f.text("oauth.scopes["+strconv.Itoa(i)+"]", scope))
+	for _, scope := range from.Scopes {
+		to.Scopes = append(to.Scopes, f.text("oauth.scopes", scope))
 	}
 	return to
 }

@@ -1,0 +1,280 @@
+package normalize
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/mcpcontract/mcpcontract/normalize/internal/syntax"
+)
+
+// entry makes the client's entry of a record, or nil where there is none.
+func (x *exporter) entry(s *Server) *syntax.Node {
+	x.s, x.alias, x.headerVars = s, nil, nil
+	switch {
+	case s.Err != nil:
+		x.note(Skipped, s.Name+"("+string(s.Err.Code)+")", "the record cannot run")
+		return nil
+	case s.Disabled && !x.canSwitchOff():
+		x.lose("enabled", "the client has no switch for a server that is off, so it was left out")
+		return nil
+	case x.d.types.of(s.Transport) == cannot:
+		bridge := x.bridge()
+		if bridge == nil {
+			x.lose("transport", "the client cannot speak it, so the server was left out")
+			return nil
+		}
+		x.s = bridge
+	}
+	x.takeName()
+	n := objectNode()
+	if name := x.d.name(roleName); name != "" {
+		setMember(n, name, textNode(x.name))
+	}
+	x.transport(n)
+	if x.s.Transport == Stdio {
+		x.process(n)
+	} else {
+		x.remote(n)
+	}
+	x.env(n)
+	x.state(n)
+	x.tools(n)
+	x.timeouts(n)
+	x.oauth(n)
+	x.declare()
+	x.extra(n)
+	return n
+}
+
+// fieldOf gives the client's name for a role, or "". The plain form has a few
+// that a client's row would have to mention.
+func (x *exporter) fieldOf(r role) string {
+	if x.d.id == Generic {
+		switch r {
+		case roleCwd:
+			return "cwd"
+		case roleDisabled:
+			return "disabled"
+		}
+	}
+	return x.d.name(r)
+}
+
+// put sets the client's field for a role, if it has one.
+func (x *exporter) put(n *syntax.Node, r role, value *syntax.Node) bool {
+	name := x.fieldOf(r)
+	if name != "" {
+		setPath(n, name, value)
+	}
+	return name != ""
+}
+
+// transport writes the type, where the client has a word for it, and notes
+// where the client would take the entry for another one.
+func (x *exporter) transport(n *syntax.Node) {
+	t := x.s.Transport
+	word := x.d.types.of(t)
+	if word != "" {
+		x.put(n, roleType, textNode(word))
+	}
+	if t != Stdio && x.readAs(word) != t {
+		x.lose("transport", "the client takes the entry for "+string(x.readAs(word)))
+	}
+}
+
+// readAs says which transport an entry with the present address and that word
+// for its type has.
+func (x *exporter) readAs(word string) Transport {
+	t := &x.d.types
+	switch {
+	case word == "" && x.s.Transport == HTTP && x.d.name(roleHTTPURL) != "":
+		return HTTP
+	case word == "":
+		return x.inferred()
+	case word == t.http:
+		return HTTP
+	case word == t.sse:
+		return SSE
+	}
+	return WS
+}
+
+// inferred says which transport an address has in an entry without a type.
+func (x *exporter) inferred() Transport {
+	url := x.s.URL
+	if i := strings.IndexAny(url, "?#"); i >= 0 {
+		url = url[:i]
+	}
+	lower := strings.ToLower(url)
+	switch {
+	case strings.HasPrefix(lower, "ws:"), strings.HasPrefix(lower, "wss:"):
+		return WS
+	case x.d.untypedSSE, strings.HasSuffix(strings.TrimRight(url, "/"), "/sse"):
+		return SSE
+	}
+	return HTTP
+}
+
+// process writes what is started, and where.
+func (x *exporter) process(n *syntax.Node) {
+	words := []string{x.text("command", x.s.Command)}
+	headers := bridgeHeaders(x.s)
+	for i, arg := range x.s.Args {
+		x.own = headers[i]
+		words = append(words, x.text("args["+strconv.Itoa(i)+"]", arg))
+	}
+	x.own = false
+	if x.opts.GOOS == "windows" && needsCmd(x.s.Command) {
+		for i, arg := range x.s.Args {
+			if strings.ContainsAny(arg, " \t"+cmdMeta) {
+				x.lose("args["+strconv.Itoa(i)+"]", "cmd may split or act on this argument; pass it through a variable")
+			}
+		}
+		words = append([]string{"cmd", "/c"}, words...)
+	}
+	if x.d.argv {
+		x.put(n, roleCommand, listNode(words))
+	} else {
+		x.put(n, roleCommand, textNode(words[0]))
+		if len(words) > 1 || x.d.id == Zed { // this client demands the list
+			x.put(n, roleArgs, listNode(words[1:]))
+		}
+	}
+	if x.s.Cwd != "" && !x.put(n, roleCwd, textNode(x.text("cwd", x.s.Cwd))) {
+		x.lose("cwd", "the client has no working folder")
+	}
+	if x.s.EnvFile != "" && !x.put(n, roleEnvFile, textNode(x.text("env_file", x.s.EnvFile))) {
+		x.lose("env_file", "the client reads no file of variables")
+	}
+}
+
+// remote writes where to connect, and what goes along.
+func (x *exporter) remote(n *syntax.Node) {
+	x.loseProcess()
+	url := textNode(x.text("url", x.s.URL))
+	if x.s.Transport != HTTP || !x.put(n, roleHTTPURL, url) {
+		x.put(n, roleURL, url)
+	}
+	headers, vars := objectNode(), objectNode()
+	for _, h := range x.s.Headers {
+		field := "headers." + h.Name
+		name, bearer := x.byName(h)
+		switch {
+		case name == "":
+			setMember(headers, h.Name, textNode(x.text(field, h.Value)))
+		case bearer:
+			x.put(n, roleBearerVar, textNode(name))
+		default:
+			setMember(vars, h.Name, textNode(name))
+		}
+	}
+	if len(headers.Members) > 0 {
+		x.put(n, roleHeaders, headers)
+	}
+	if len(vars.Members) > 0 {
+		x.put(n, roleHeaderVars, vars)
+	}
+}
+
+// loseProcess notes what only a program that is started has.
+func (x *exporter) loseProcess() {
+	const why = "no client both starts a program and connects to an address"
+	if x.s.Command != "" {
+		x.lose("command", why)
+	}
+	if len(x.s.Args) > 0 {
+		x.lose("args", why)
+	}
+	if x.s.Cwd != "" {
+		x.lose("cwd", why)
+	}
+	if x.s.EnvFile != "" {
+		x.lose("env_file", why)
+	}
+}
+
+// byName gives the variable that a header consists of, for a client whose
+// fields name variables. Bearer is set where it is the token of the
+// Authorization header.
+func (x *exporter) byName(h Pair) (name string, bearer bool) {
+	if x.d.refs != refByName {
+		return "", false
+	}
+	if token, ok := strings.CutPrefix(h.Value, "Bearer "); ok && strings.EqualFold(h.Name, "Authorization") {
+		name = soleVar(token)
+		return name, name != ""
+	}
+	return soleVar(h.Value), false
+}
+
+// soleVar gives the name of the variable that s is a reference to, if it is
+// nothing else and has no default.
+func soleVar(s string) string {
+	if !strings.HasPrefix(s, "${") {
+		return ""
+	}
+	var r ref
+	if scanRef(s, &r); r.kind != refVar || r.size != len(s) || r.hasDef || isContext(r.name) {
+		return ""
+	}
+	return r.name
+}
+
+// env writes the variables. Those that only forward one of the same name move
+// to the client's list of such names, if it has one, and out of it if not.
+func (x *exporter) env(n *syntax.Node) {
+	env := objectNode()
+	var from []string
+	keys := x.headerVars
+	named := x.d.name(roleEnvFrom) != ""
+	keyed := x.d.name(roleEnvKeys) != ""
+	for _, p := range x.s.Env {
+		forwarded := soleVar(p.Value) == p.Name
+		switch {
+		case forwarded && keyed:
+			keys = addName(keys, p.Name)
+		case forwarded && named:
+			from = append(from, p.Name)
+		default:
+			setMember(env, p.Name, textNode(x.text("env."+p.Name, p.Value)))
+		}
+	}
+	for _, name := range x.s.EnvFrom {
+		switch {
+		case named:
+			from = append(from, name)
+		case keyed:
+			keys = addName(keys, name)
+		default:
+			setMember(env, name, textNode(x.text("env."+name, "${"+name+"}")))
+		}
+	}
+	for _, name := range x.s.EnvUnset {
+		if !x.d.nullUnsets {
+			x.lose("env_unset", "the client cannot remove a variable")
+			break
+		}
+		setMember(env, name, &syntax.Node{Kind: syntax.Null})
+	}
+	if len(env.Members)+len(from)+len(keys) > 0 && x.s.Transport != Stdio && !keyed {
+		x.lose("env", "variables are for a program that the client starts")
+		return
+	}
+	if len(env.Members) > 0 {
+		x.put(n, roleEnv, env)
+	}
+	if len(from) > 0 {
+		x.put(n, roleEnvFrom, listNode(from))
+	}
+	if len(keys) > 0 {
+		x.put(n, roleEnvKeys, listNode(keys))
+	}
+}
+
+func addName(names []string, name string) []string {
+	if slices.Contains(names, name) {
+		return names
+	}
+	return append(names, name)
+}
