@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"strconv"
 
 	"github.com/google/jsonschema-go/jsonschema"
@@ -76,17 +75,9 @@ func invalid(faults string) error {
 }
 
 // parseTree decodes raw like json.Unmarshal into an any, but refuses what that accepts in silence: a name that is given
-// twice, of which a client and a server may each read a different one.
+// twice, of which a client and a server may each read a different one. The transport has made sure of one value.
 func parseTree(raw json.RawMessage) (any, error) {
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	tree, err := parseValue(dec, nil)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := dec.Token(); err != io.EOF {
-		return nil, errors.New("want one JSON object")
-	}
-	return tree, nil
+	return parseValue(json.NewDecoder(bytes.NewReader(raw)), nil)
 }
 
 func parseValue(dec *json.Decoder, at path) (any, error) {

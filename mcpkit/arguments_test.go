@@ -72,6 +72,7 @@ func TestArgumentsAccepted(t *testing.T) {
 			"integers with fraction or exponent", ` {"id":"a", "count" : 2.0 , "list":[{"x":1e2},{"x":9007199254740993}],"map":{"k":-3.0}} `,
 			`{"id":"a","count":2,"list":[{"x":100},{"x":9007199254740993}],"map":{"k":-3}}`,
 		},
+		{"numbers beside them", `{"id":"a","count":2.0,"ratio":0.25}`, `{"id":"a","count":2,"ratio":0.25}`},
 		{"free keeps its numbers", `{"id":"a","free":2.0}`, `{"id":"a","free":2}`},
 	}
 	for _, e := range eras {
@@ -118,6 +119,9 @@ func TestArgumentsRefused(t *testing.T) {
 		{"twice in free", `{"id":"a","free":{"k":1,"k":2}}`, `"free.k" is given twice`},
 		{"deep", `{"id":"a","free":` + strings.Repeat(`[`, 65) + strings.Repeat(`]`, 65) + `}`, `nested deeper than 64 levels`},
 		{"long names", `{"id":"a","` + long + `":{}}`, `"` + strings.Repeat("ä", 30) + `..." is unexpected (allowed: id, count, ratio, flag, name, state, list, map, free, label, byte, blob, nested)`},
+		{"long names, other width", `{"id":"a","x` + long + `":{}}`, `"x` + strings.Repeat("ä", 29) + `..." is unexpected (allowed: id, count, ratio, flag, name, state, list, map, free, label, byte, blob, nested)`},
+		{"limits that are just met", `{"id":5,"count":5,"ratio":1,"name":"ab","list":[{"x":1},{"x":2}]}`, `"id": want string, got integer`},
+		{"other limits that are just met", `{"id":5,"count":-5,"name":"abcd","list":[{"x":1}]}`, `"id": want string, got integer`},
 		{"no object", `[1]`, `the top level: want object, got array`},
 		{"their JSON as text", `"{\"id\":\"a\"}"`, `the top level: want object, got string (send the value itself, not its JSON as a string)`},
 		{
@@ -206,11 +210,11 @@ func TestArgumentsMessageBounded(t *testing.T) {
 // FuzzArguments sends any bytes as arguments. Whatever the handler gets matches the schema, as the result shows that
 // carries it back; whatever is refused is refused as invalid_arguments, in few words.
 func FuzzArguments(f *testing.F) {
-	for _, seed := range []string{
+	for _, example := range []string{
 		`{"id":"a"}`, `{"id":"a","count":2.0,"list":[{"x":1e2}]}`, `{"id":"a","free":{"k":1,"k":2}}`, `{"id":"a","label":"coded"}`,
 		`{"id":"a","map":{"":-0.0}}`, `[1]`, `null`, `{"ID":"a","id":"b"}`, `{"id":"a","blob":"AA"}`, `{"id":"a","nested":{"k":null}}`,
 	} {
-		f.Add(seed)
+		f.Add(example)
 	}
 	p := dial(f, newServer(f, nil, echoTool()), stateless)
 	f.Fuzz(func(t *testing.T, args string) {

@@ -13,8 +13,6 @@ import (
 	"github.com/mcpcontract/mcpcontract/result"
 )
 
-const methodCallTool = "tools/call"
-
 type (
 	requestKey   struct{}
 	principalKey struct{}
@@ -48,7 +46,7 @@ func (in *Installer) callMiddleware(next mcp.MethodHandler) mcp.MethodHandler {
 			ctx = context.WithValue(ctx, principalKey{}, principal)
 		}
 		call, ok := req.(*mcp.CallToolRequest)
-		if !ok || method != methodCallTool || in.opts.Logger == nil {
+		if !ok || in.opts.Logger == nil {
 			return next(ctx, method, req)
 		}
 		start := time.Now()

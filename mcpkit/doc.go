@@ -82,8 +82,8 @@
 //
 // Mistakes in a declaration are errors of [Install] and [NewServer], never of a call. Arguments that do not match the
 // schema are refused before the handler runs, with the code invalid_arguments and a message that names the field, the
-// fault and what is allowed; it repeats no value. A result that does not match its schema is the server's mistake: the
-// code is internal, the text goes to the logger of package result.
+// fault and what is allowed; it repeats no value. A result that does not match its schema is the server's mistake and is
+// not sent: the code is internal, and the message names the field.
 //
 // # Limits
 //

@@ -144,9 +144,7 @@ func (o *HTTPOptions) withDefaults() HTTPOptions {
 // 413 and 408 a body that is too large or too slow, and with 503 a session too many and everything after
 // [HTTPHandler.Shutdown].
 func (h *HTTPHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	patient := newPatientWriter(w, r, h.opts.Timeout)
-	defer patient.done()
-	w = patient
+	w = newPatientWriter(w, h.opts.Timeout)
 	select {
 	case <-h.draining:
 		h.refuse(w, r, http.StatusServiceUnavailable, "the server is stopping")

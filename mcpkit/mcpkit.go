@@ -114,7 +114,8 @@ func (in *Installer) plan(step func(*mcp.Server)) { in.planned = append(in.plann
 // Install adds features to a server that may have tools, resources and middleware of its own. It also installs package
 // result, for all tools of the server, and the hook for [Options.Logger].
 //
-// Call it once for a server, before the server takes requests. An error says which feature cannot be installed and why:
+// Call it once for a server, before the server takes requests; it lists the tools of the server, as a client would, to
+// find names that are taken. An error says which feature cannot be installed and why:
 // a name that is taken, a type without an acceptable schema, a missing field. Then nothing has been added, except what
 // features did to [Installer.Server] themselves.
 func Install(s *mcp.Server, opts *Options, features ...Feature) error {

@@ -71,6 +71,13 @@ func TestSchemas(t *testing.T) {
 			input: `{"type":"object","properties":{"id":{"type":"string","description":"the id","pattern":"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"},"Plain":{"type":"boolean","description":"no json tag"}},"required":["id","Plain"],"additionalProperties":false}`,
 		},
 		{
+			name: "required pointer",
+			feature: args[struct {
+				N *int `json:"n" jsonschema:"n" schema:"minimum=1 maximum=2"`
+			}](),
+			input: `{"type":"object","properties":{"n":{"type":"integer","description":"n","minimum":1,"maximum":2}},"required":["n"],"additionalProperties":false}`,
+		},
+		{
 			name:    "nested lists and maps",
 			feature: args[Deep](),
 			input: `{"type":"object","properties":{"lists":{"type":"array","items":{"type":"array","items":{"type":"string","minLength":2}},"description":"lists","minItems":1},` +

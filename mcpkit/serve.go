@@ -47,7 +47,9 @@ func (h *HTTPHandler) Serve(ctx context.Context, l net.Listener) error {
 	}
 	err := h.stop(context.WithoutCancel(ctx), server)
 	if failed == nil {
-		_ = <-ended // it says that the server was closed
+		if closed := <-ended; !errors.Is(closed, http.ErrServerClosed) {
+			failed = closed
+		}
 	}
 	return errors.Join(failed, err)
 }
@@ -117,23 +119,20 @@ func (h *HTTPHandler) readBody(w http.ResponseWriter, r *http.Request) bool {
 	if r.Body == nil || r.Body == http.NoBody {
 		return true
 	}
-	control := http.NewResponseController(w)
-	_ = control.SetReadDeadline(time.Now().Add(h.opts.Timeout)) // what has no deadlines is no connection
+	// What has no deadlines is no connection. The server takes this one back with the end of the body.
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(h.opts.Timeout))
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, h.opts.MaxBody))
 	_, tooLarge := errors.AsType[*http.MaxBytesError](err)
 	switch {
 	case tooLarge:
-		w.Header().Set("Connection", "close") // rather than read the rest
 		h.refuse(w, r, http.StatusRequestEntityTooLarge, fmt.Sprintf("the body has more than %d bytes", h.opts.MaxBody))
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		w.Header().Set("Connection", "close")
 		h.refuse(w, r, http.StatusRequestTimeout, fmt.Sprintf("the body did not arrive within %v", h.opts.Timeout))
 	case err != nil:
 		h.refuse(w, r, http.StatusBadRequest, "the body could not be read")
 	case len(body) > maxBatch && bytes.HasPrefix(bytes.TrimSpace(body), []byte("[")):
 		h.refuse(w, r, http.StatusRequestEntityTooLarge, fmt.Sprintf("a batch may have at most %d bytes", maxBatch))
 	default:
-		_ = control.SetReadDeadline(time.Time{})
 		r.Body = io.NopCloser(bytes.NewReader(body))
 		return true
 	}
@@ -141,22 +140,15 @@ func (h *HTTPHandler) readBody(w http.ResponseWriter, r *http.Request) bool {
 }
 
 // A patientWriter gives the client some time for each piece of a reply, instead of a time for all of it: a reply may be
-// a stream without an end.
+// a stream without an end. Between requests the server takes the deadline back.
 type patientWriter struct {
 	http.ResponseWriter
 	control *http.ResponseController
 	timeout time.Duration
-	own     bool // the server sets no deadlines, so ours must not outlive the request
 }
 
-func newPatientWriter(w http.ResponseWriter, r *http.Request, timeout time.Duration) *patientWriter {
-	server, ok := r.Context().Value(http.ServerContextKey).(*http.Server)
-	p := &patientWriter{
-		ResponseWriter: w,
-		control:        http.NewResponseController(w),
-		timeout:        timeout,
-		own:            !ok || server.WriteTimeout == 0,
-	}
+func newPatientWriter(w http.ResponseWriter, timeout time.Duration) *patientWriter {
+	p := &patientWriter{ResponseWriter: w, control: http.NewResponseController(w), timeout: timeout}
 	p.extend()
 	return p
 }
@@ -177,9 +169,3 @@ func (p *patientWriter) WriteHeader(status int) {
 
 // Unwrap lets an http.ResponseController reach the connection.
 func (p *patientWriter) Unwrap() http.ResponseWriter { return p.ResponseWriter }
-
-func (p *patientWriter) done() {
-	if p.own {
-		_ = p.control.SetWriteDeadline(time.Time{})
-	}
-}

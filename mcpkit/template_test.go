@@ -115,6 +115,7 @@ func TestComplete(t *testing.T) {
 		{"more than fit", `{"ref":{"type":"ref/resource","uri":"x://{a}"},"argument":{"name":"a","value":"v"}}`, `"completion":{"hasMore":true,"total":250,"values":["v0",`},
 		{"failure", `{"ref":{"type":"ref/resource","uri":"x://{a}"},"argument":{"name":"a","value":"fail"}}`, `"message":"no store"`},
 		{"long text", `{"ref":{"type":"ref/resource","uri":"x://{a}"},"argument":{"name":"a","value":"` + strings.Repeat("x", 1025) + `"}}`, `"message":"argument.value is longer than 1024 bytes"`},
+		{"text that just fits", `{"ref":{"type":"ref/resource","uri":"x://{a}"},"argument":{"name":"a","value":"` + strings.Repeat("x", 1024) + `"}}`, `"total":250`},
 		{"other argument", `{"ref":{"type":"ref/resource","uri":"x://{a}"},"argument":{"name":"b","value":"v"}}`, `"code":-32602`},
 		{"other template", `{"ref":{"type":"ref/resource","uri":"y://{a}"},"argument":{"name":"a","value":"v"}}`, `"code":-32602`},
 		{"prompt", `{"ref":{"type":"ref/prompt","name":"x://{a}"},"argument":{"name":"a","value":"v"}}`, `"code":-32602`},

@@ -63,7 +63,8 @@ type Tool[In, Out any] struct {
 	Schema func(input, output *jsonschema.Schema)
 
 	// Run does the work. It is called concurrently, with arguments that match the input schema. An error reaches the
-	// client with the code of its ErrorCode method, or as internal without its text when it has none. Required.
+	// client with its text and the code of its ErrorCode method, which is internal if it has none; so no error may hold a
+	// secret. Required.
 	//
 	// [Request] and [Principal] say more about the call.
 	Run func(ctx context.Context, in In) (Out, error)
