@@ -319,7 +319,7 @@ func TestResolveUnregistered(t *testing.T) {
 			name: "folder", id: "free", ops: true,
 			want: answer{
 				Mode:        resolve.Heuristic,
-				Entrypoints: []string{"Readme.md", "docs/README.md", "docs/readme.md", "mkdocs.yml", "CLAUDE.md"},
+				Entrypoints: []string{"Readme.md", "docs/README.md", "docs/readme.md", "CLAUDE.md", "mkdocs.yml"},
 				Notices:     []string{"repo_unregistered"},
 				Steps:       []string{"registry: unknown", "heuristic: found"},
 			},
