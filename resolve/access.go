@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -25,7 +24,7 @@ func (r *Repo) read(ctx context.Context, path string, limit int64) (*File, error
 	}
 	data, err := dir.ReadFile(r.below(path), limit)
 	if err != nil {
-		return nil, fileError(r.ID, path, err)
+		return nil, r.fault(dir, path, err)
 	}
 	return &File{Path: path, Data: data, SHA256: canon.Sum(data)}, nil
 }
@@ -57,7 +56,8 @@ func (r *Repo) recorded(path string) error {
 	}
 }
 
-// open returns the open folder of the repo.
+// open returns the open workspace folder. Repos are reached through it, so that
+// links are refused on the way to a repo as they are inside it.
 func (r *Repo) open(ctx context.Context) (*rootfs.Root, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -70,29 +70,40 @@ func (r *Repo) open(ctx context.Context) (*rootfs.Root, error) {
 	if r.root != nil {
 		return r.root, nil
 	}
-	root, err := rootfs.Open(filepath.Join(r.registry.Root(), filepath.FromSlash(r.folder)), &r.resolver.rootfs)
+	root, err := rootfs.Open(r.registry.Root(), &r.resolver.rootfs)
 	if err != nil {
-		e := fileError(r.ID, r.Root, err)
-		if e.Code == FileMissing || e.Code == FileRefused {
-			e.Code = RepoMissing
-			e.Message = fmt.Sprintf("repo %s: its folder %s is not there; run check on the registry", quote(r.ID), quote(r.Root))
-		}
-		return nil, e
+		return nil, r.missing(err)
 	}
 	r.root = root
 	return root, nil
 }
 
-// below turns a path of the repo into one of the opened folder.
-func (r *Repo) below(p string) string { return path.Join(r.prefix, p) }
+// fault turns an error of the file layer into one of ours, and looks whether
+// the repo itself is the reason.
+func (r *Repo) fault(dir *rootfs.Root, path string, err error) *Error {
+	e := fileError(r.ID, path, err)
+	if e.Code == FileMissing || e.Code == FileRefused {
+		if info, statErr := dir.Stat(r.Root); statErr != nil || !info.Mode.IsDir() {
+			return r.missing(err)
+		}
+	}
+	return e
+}
+
+func (r *Repo) missing(err error) *Error {
+	return &Error{
+		Code:    RepoMissing,
+		Message: fmt.Sprintf("repo %s: its folder %s is not there, or behind a link; run check on the registry", quote(r.ID), quote(r.Root)),
+		Details: Details{RepoID: clip(r.ID)},
+		Err:     err,
+	}
+}
+
+// below turns a path of the repo into one of the workspace.
+func (r *Repo) below(p string) string { return path.Join(r.Root, p) }
 
 // relative is the reverse of below.
-func (r *Repo) relative(p string) string {
-	if r.prefix == "" {
-		return p
-	}
-	return strings.TrimPrefix(p, r.prefix+"/")
-}
+func (r *Repo) relative(p string) string { return strings.TrimPrefix(p, r.Root+"/") }
 
 // declares reports whether path may be served: an entrypoint of the registry or
 // of the manifest, or anything below a resource root of the registry, inside

@@ -46,13 +46,14 @@
 // docs/agent/start-here.md and docs/context/{capabilities,workflows,contracts}.md;
 // they count for repos with a manifest only.
 //
-// Files are opened without following links; a file that is a link, has several
-// names, or is no plain file, is refused.
+// Files are opened without following links, from the workspace root down; a file
+// that is a link, has several names, or is no plain file, is refused, and so is a
+// repo behind a link.
 //
 // # Concurrency
 //
-// A [Resolver] and a [Repo] are safe for concurrent use. A Repo opens its folder
-// when something is first read and keeps it open until [Repo.Close].
+// A [Resolver] and a [Repo] are safe for concurrent use. A Repo opens the
+// workspace when something is first read and keeps it open until [Repo.Close].
 //
 // # Errors
 //

@@ -17,7 +17,8 @@ const (
 	// RepoUnknown: the id is in no registry entry and names no folder directly
 	// under the workspace root. Details list the nearest ids.
 	RepoUnknown Code = "repo_unknown"
-	// RepoMissing: the registry lists the repo, but its folder is not there.
+	// RepoMissing: the registry lists the repo, but its folder is not there, or
+	// only behind a link.
 	RepoMissing Code = "repo_missing"
 	// ProbeForbidden: the id is not registered and looking for it is not
 	// allowed, because heuristics are off or because the folder of that name

@@ -60,7 +60,7 @@ func (r *Resolver) unregistered(ctx context.Context, reg *registry.Registry, id 
 	}
 	repo := &Repo{
 		ID: id, Root: id, Mode: Heuristic,
-		resolver: r, registry: reg, prefix: id,
+		resolver: r, registry: reg,
 	}
 	repo.step("registry", "unknown")
 	if err := repo.guess(ctx, taken); err != nil {
@@ -114,7 +114,7 @@ func (r *Repo) guess(ctx context.Context, taken map[string]string) error {
 	}
 	seen := newListing(r)
 	for folder := range taken {
-		if inside, ok := strings.CutPrefix(folder, r.prefix+"/"); ok {
+		if inside, ok := strings.CutPrefix(folder, r.Root+"/"); ok {
 			seen.folders[inside] = nil
 		}
 	}

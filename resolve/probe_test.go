@@ -107,7 +107,7 @@ func TestProbesAreCounted(t *testing.T) {
 	r, ops := counted(load(t, dir), nil)
 	readAll(t, r)
 	// Once by Open, once by Inspect.
-	if len(ops.failed) != 2 || ops.failed[0].Path != "mkdocs.yml" {
+	if len(ops.failed) != 2 || ops.failed[0].Path != "repo-000/mkdocs.yml" {
 		t.Errorf("got failed operations %v, want two on mkdocs.yml", ops.failed)
 	}
 }

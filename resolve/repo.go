@@ -101,8 +101,6 @@ type Repo struct {
 	steps    [3]Step // the memory of Steps
 	resolver *Resolver
 	registry *registry.Registry
-	folder   string                               // the folder that root opens, relative to the workspace; "" is the workspace itself
-	prefix   string                               // the path of the repo below that folder, "" if it is the repo
 	absent   map[string]registry.EntrypointStatus // paths of the manifest that its folders do not show
 
 	mu     sync.Mutex
@@ -140,7 +138,7 @@ type Entry struct {
 	Size int64  // in bytes
 }
 
-// Close releases the folder of the repo. Later reads fail with repo_closed.
+// Close releases the workspace folder, which the first read opened. Later reads fail with repo_closed.
 // Closing twice is fine.
 func (r *Repo) Close() error {
 	r.mu.Lock()
@@ -264,7 +262,7 @@ func (r *Repo) walk(ctx context.Context, root string, found map[string]int64) er
 		return ctx.Err()
 	}
 	if err != nil {
-		return fileError(r.ID, root, err)
+		return r.fault(dir, root, err)
 	}
 	return nil
 }
@@ -308,7 +306,7 @@ func (r *Repo) inspect(ctx context.Context, e *Entrypoint) error {
 	}
 	sum, size, err := dir.Hash(r.below(e.Path), r.resolver.opts.MaxFile)
 	if err != nil {
-		return fileError(r.ID, e.Path, err)
+		return r.fault(dir, e.Path, err)
 	}
 	e.Status, e.Size, e.SHA256 = registry.StatusPresent, size, hex.EncodeToString(sum[:])
 	return nil

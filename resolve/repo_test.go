@@ -345,7 +345,7 @@ back again
 		t.Errorf("notices (-want +got):\n%s", diff)
 	}
 	for _, e := range ops.failed {
-		if e.Path == "known-gone.md" {
+		if e.Path == "svc/known-gone.md" {
 			t.Errorf("what is recorded as missing was touched: %v", e)
 		}
 	}

@@ -116,7 +116,6 @@ func (r *Resolver) Resolve(ctx context.Context, id string) (*Repo, error) {
 		Entry:          entry,
 		resolver:       r,
 		registry:       reg,
-		folder:         entry.Path,
 	}
 	repo.registered(id)
 	if err := repo.loadManifest(ctx); err != nil {

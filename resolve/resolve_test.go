@@ -447,8 +447,23 @@ func TestResolveFolderGone(t *testing.T) {
 	if code := codeOf(t, err); code != resolve.RepoMissing {
 		t.Errorf("got code %q, want %q", code, resolve.RepoMissing)
 	}
+	if _, err := repo.Scan(t.Context(), "docs"); codeOf(t, err) != resolve.RepoMissing {
+		t.Errorf("scan: got %v, want %q", err, resolve.RepoMissing)
+	}
 	if strings.Contains(err.Error(), reg.Root()) {
 		t.Errorf("the error names the absolute path: %v", err)
+	}
+}
+
+// A repo behind a link is not there.
+func TestResolveLinkedFolder(t *testing.T) {
+	reg := workspace(t, header+"  - {repo_id: svc, path: link, manifest_source: generated, entrypoints: [README.md]}\n-- real/README.md --\nx\n")
+	if err := os.Symlink("real", filepath.Join(reg.Root(), "link")); err != nil {
+		t.Fatal(err)
+	}
+	repo := mustResolve(t, resolve.New(resolve.Static(reg), nil), "svc")
+	if _, err := repo.Open(t.Context(), "README.md"); codeOf(t, err) != resolve.RepoMissing {
+		t.Errorf("got %v, want %s", err, resolve.RepoMissing)
 	}
 }
 
