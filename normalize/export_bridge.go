@@ -43,7 +43,7 @@ func (x *exporter) bridge() *Server {
 	} else {
 		b.Args = append(b.Args, "--transport", "http-only")
 	}
-	if strings.HasPrefix(s.URL, "http://") && !isLocal(s.URL) {
+	if hasScheme(s.URL, "http") && !isLocal(s.URL) {
 		b.Args = append(b.Args, "--allow-http")
 	}
 	for _, tool := range s.DenyTools {
@@ -76,9 +76,9 @@ func bridgeVar(header string, env []Pair) string {
 	return name
 }
 
-// isLocal reports whether an address is on this machine.
+// isLocal reports whether an http address is on this machine.
 func isLocal(url string) bool {
-	host := strings.TrimPrefix(url, "http://")
+	host := strings.ToLower(url[len("http://"):])
 	for _, local := range []string{"localhost", "127.0.0.1", "[::1]"} {
 		if rest, ok := strings.CutPrefix(host, local); ok && (rest == "" || strings.IndexByte(":/?#", rest[0]) >= 0) {
 			return true

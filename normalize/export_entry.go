@@ -15,6 +15,9 @@ func (x *exporter) entry(s *Server) *syntax.Node {
 	case s.Err != nil:
 		x.note(Skipped, s.Name+"("+string(s.Err.Code)+")", "the record cannot run")
 		return nil
+	case s.Transport == Stdio && s.Command == "", s.Transport != Stdio && s.URL == "":
+		x.note(Skipped, s.Name+"("+string(NoCommandOrURL)+")", "the record has nothing to run or to connect to")
+		return nil
 	case s.Disabled && !x.canSwitchOff():
 		x.lose("enabled", "the client has no switch for a server that is off, so it was left out")
 		return nil
@@ -102,15 +105,10 @@ func (x *exporter) readAs(word string) Transport {
 
 // inferred says which transport an address has in an entry without a type.
 func (x *exporter) inferred() Transport {
-	url := x.s.URL
-	if i := strings.IndexAny(url, "?#"); i >= 0 {
-		url = url[:i]
-	}
-	lower := strings.ToLower(url)
 	switch {
-	case strings.HasPrefix(lower, "ws:"), strings.HasPrefix(lower, "wss:"):
+	case isSocket(x.s.URL):
 		return WS
-	case x.d.untypedSSE, strings.HasSuffix(strings.TrimRight(url, "/"), "/sse"):
+	case x.d.untypedSSE, endsInSSE(x.s.URL):
 		return SSE
 	}
 	return HTTP
@@ -230,7 +228,7 @@ func (x *exporter) env(n *syntax.Node) {
 	named := x.d.name(roleEnvFrom) != ""
 	keyed := x.d.name(roleEnvKeys) != ""
 	for _, p := range x.s.Env {
-		forwarded := soleVar(p.Value) == p.Name
+		forwarded := p.Name != "" && soleVar(p.Value) == p.Name
 		switch {
 		case forwarded && keyed:
 			keys = addName(keys, p.Name)

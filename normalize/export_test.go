@@ -216,6 +216,16 @@ yes = "no"
 	}
 }
 
+// TestExportLongNames checks that a key of any length can be read again.
+func TestExportLongNames(t *testing.T) {
+	s := normalize.Server{
+		Name: strings.Repeat("n: ", 500), Transport: normalize.Stdio, Command: "c", Env: pairs(strings.Repeat("E", 2000), "v"),
+	}
+	for _, d := range []normalize.Dialect{normalize.Hermes, normalize.Continue, normalize.MistralVibe, normalize.Cursor} {
+		checkRound(t, d, s)
+	}
+}
+
 // TestExportTOMLExtras checks that what a record kept of a Codex file comes
 // back in TOML, whatever shape it has.
 func TestExportTOMLExtras(t *testing.T) {

@@ -131,7 +131,13 @@ func yamlMembers(b *bytes.Buffer, n *syntax.Node, indent string) {
 		if i > 0 {
 			b.WriteString(indent)
 		}
-		yamlText(b, m.Name)
+		if len(m.Name) > 200 { // a key on the line of its value has a bound
+			b.WriteString("? ")
+			quote(b, m.Name)
+			b.WriteString("\n" + indent)
+		} else {
+			yamlText(b, m.Name)
+		}
 		b.WriteByte(':')
 		yamlValue(b, m.Value, indent)
 	}
