@@ -34,7 +34,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"unicode/utf8"
@@ -169,7 +168,7 @@ func Digest(domain string, parts ...[]byte) string {
 		h.Write(size[:])
 	}
 	add(len(domain))
-	io.WriteString(h, domain)
+	h.Write([]byte(domain))
 	for _, part := range parts {
 		add(len(part))
 		h.Write(part)

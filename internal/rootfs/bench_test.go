@@ -15,6 +15,7 @@ import (
 
 // manyFiles makes 2,000 files of 4 KiB in 20 directories, two levels down.
 func manyFiles(b *testing.B) string {
+	b.Helper()
 	dir := b.TempDir()
 	for i := range 2000 {
 		put(b, dir, fmt.Sprintf("d%02d/sub/f%04d.md", i/100, i), fmt.Sprintf("%4096d", i))

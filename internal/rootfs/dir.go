@@ -25,8 +25,8 @@ type dir interface {
 	create(path string, flag int, perm fs.FileMode) (*os.File, error)
 	// self describes the directory.
 	self() (node, error)
-	// names returns at most max names, in no order. It can be called once.
-	names(max int) ([]string, error)
+	// names returns at most limit names, in no order. It can be called once.
+	names(limit int) ([]string, error)
 
 	// lstat and what follows take a single name.
 	lstat(name string) (node, error)
@@ -36,19 +36,22 @@ type dir interface {
 
 	// sync makes the entries durable.
 	sync() error
-	close() error
+	close()
 }
 
 // A handle is a file that is open for reading.
 type handle interface {
-	io.ReadCloser
+	io.Reader
 	node() (node, error)
+	close()
 }
 
 // osFile is the handle of a file that the os package opened.
 type osFile struct{ *os.File }
 
 func (f osFile) node() (node, error) { return fileNode(f.File) }
+
+func (f osFile) close() { _ = f.Close() }
 
 // A node is what the operating system says about one entry.
 type node struct {
@@ -101,8 +104,8 @@ func (t *tracedDir) self() (node, error) {
 	return n, err
 }
 
-func (t *tracedDir) names(max int) ([]string, error) {
-	names, err := t.d.names(max)
+func (t *tracedDir) names(limit int) ([]string, error) {
+	names, err := t.d.names(limit)
 	t.note("readdir", ".", err)
 	return names, err
 }
@@ -137,4 +140,4 @@ func (t *tracedDir) sync() error {
 	return err
 }
 
-func (t *tracedDir) close() error { return t.d.close() }
+func (t *tracedDir) close() { t.d.close() }

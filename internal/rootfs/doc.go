@@ -54,7 +54,7 @@
 // # Limits
 //
 // Names, paths and depth are bounded by [MaxName], [MaxPath] and [MaxDepth],
-// files by the max of each call, listings and walks by their own limits. The
+// files by the limit of each call, listings and walks by theirs. The
 // package builds on Linux, macOS, the BSDs and Windows. On Windows a directory
 // cannot be made durable: writing is atomic there, and durable as far as the
 // system makes it so. Locks on network file systems are as good as those.

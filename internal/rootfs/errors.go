@@ -61,8 +61,8 @@ func (e *Error) Error() string {
 	msg := e.Op + " " + strconv.Quote(p) + ": " + e.Code.text()
 	// The system's own word for a code that has a cause adds nothing, and
 	// differs between systems.
-	var no syscall.Errno
-	if e.Err != nil && (e.Code == IO || !errors.As(e.Err, &no)) {
+	_, system := errors.AsType[syscall.Errno](e.Err)
+	if e.Err != nil && (e.Code == IO || !system) {
 		msg += ": " + e.Err.Error()
 	}
 	return msg
@@ -78,8 +78,7 @@ func (e *Error) ErrorCode() string { return string(e.Code) }
 // CodeOf returns the code of the first [*Error] in err's chain, and "" if err
 // is nil or holds none.
 func CodeOf(err error) Code {
-	var e *Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Code
 	}
 	return ""
@@ -138,12 +137,10 @@ func fail(op, path string, err error) error {
 	if err == nil {
 		return nil
 	}
-	var e *Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*Error](err); ok {
 		return e
 	}
-	var r *refusal
-	if errors.As(err, &r) {
+	if r, ok := errors.AsType[*refusal](err); ok {
 		return &Error{Op: op, Path: path, Code: r.code, Err: r.why}
 	}
 	err = bare(err)
@@ -153,17 +150,14 @@ func fail(op, path string, err error) error {
 // bare removes what the os package wraps around an errno: an operation, and a
 // path that may be absolute or a mere part.
 func bare(err error) error {
-	var pe *fs.PathError
-	if errors.As(err, &pe) {
-		return pe.Err
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		return e.Err
 	}
-	var le *os.LinkError
-	if errors.As(err, &le) {
-		return le.Err
+	if e, ok := errors.AsType[*os.LinkError](err); ok {
+		return e.Err
 	}
-	var se *os.SyscallError
-	if errors.As(err, &se) {
-		return se.Err
+	if e, ok := errors.AsType[*os.SyscallError](err); ok {
+		return e.Err
 	}
 	return err
 }

@@ -5,7 +5,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -176,9 +175,9 @@ func TestMkdirAllFaults(t *testing.T) {
 				t.Errorf("not made: %v", err)
 			}
 		})
-		want := "sub sub mkdir sync sub sub mkdir sync sub"
-		if got := strings.Join(calls, " "); got != want {
-			t.Errorf("calls %s, want %s", got, want)
+		want := []string{"sub", "sub", "mkdir", "sync", "sub", "sub", "mkdir", "sync", "sub"}
+		if diff := cmp.Diff(want, calls); diff != "" {
+			t.Errorf("calls (-want +got):\n%s", diff)
 		}
 	}
 }

@@ -3,6 +3,8 @@ package rootfs_test
 import (
 	"context"
 	"io/fs"
+	"iter"
+	"maps"
 	"os"
 	"path/filepath"
 	"sync"
@@ -14,40 +16,39 @@ import (
 // secret is what no test may ever read.
 const secret = "SECRET outside the root"
 
-// bothWays runs test with either method of opening.
-func bothWays(t *testing.T, test func(t *testing.T, opts rootfs.Options)) {
-	t.Run("openat2", func(t *testing.T) { test(t, rootfs.Options{}) })
-	t.Run("portable", func(t *testing.T) { test(t, rootfs.Options{Portable: true}) })
+// ways yields the two methods of opening.
+func ways() iter.Seq2[string, rootfs.Options] {
+	return maps.All(map[string]rootfs.Options{"openat2": {}, "portable": {Portable: true}})
 }
 
 // open opens dir until the end of the test.
-func open(t testing.TB, dir string, opts rootfs.Options) *rootfs.Root {
-	t.Helper()
+func open(tb testing.TB, dir string, opts rootfs.Options) *rootfs.Root {
+	tb.Helper()
 	r, err := rootfs.Open(dir, &opts)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	t.Cleanup(func() { r.Close() })
+	tb.Cleanup(func() { r.Close() })
 	return r
 }
 
 // must ends the test if one of errs is not nil.
-func must(t testing.TB, errs ...error) {
-	t.Helper()
+func must(tb testing.TB, errs ...error) {
+	tb.Helper()
 	for _, err := range errs {
 		if err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 	}
 }
 
 // put writes files, given as name and content in turn, and the directories
 // they are in.
-func put(t testing.TB, dir string, files ...string) {
-	t.Helper()
+func put(tb testing.TB, dir string, files ...string) {
+	tb.Helper()
 	for i := 0; i < len(files); i += 2 {
 		name := filepath.Join(dir, files[i])
-		must(t, os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte(files[i+1]), 0o644))
+		must(tb, os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte(files[i+1]), 0o644))
 	}
 }
 
@@ -56,10 +57,10 @@ const mountPoint = "mnt"
 
 // tree returns all that is below dir but not mounted there: path to content,
 // kind or link target.
-func tree(t testing.TB, dir string) map[string]string {
-	t.Helper()
+func tree(tb testing.TB, dir string) map[string]string {
+	tb.Helper()
 	all := map[string]string{}
-	must(t, filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
+	must(tb, filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
 		if err != nil || p == dir {
 			return err
 		}

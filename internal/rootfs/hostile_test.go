@@ -31,6 +31,7 @@ type scene struct {
 }
 
 func newScene(t *testing.T, opts rootfs.Options) *scene {
+	t.Helper()
 	base := t.TempDir()
 	s := &scene{T: t, base: base, dir: filepath.Join(base, "root"), opts: opts}
 	put(t, base, "secret", secret, "root-evil/x", secret, "out/secret", secret)
@@ -114,7 +115,9 @@ func lexical() []hostile {
 
 // onDisk are the rows that depend on what is there.
 func onDisk() []hostile {
-	const outLink = rootfs.Link
+	linked := func(n int, name string, paths []string, pairs ...string) hostile {
+		return hostile{row: n, name: name, setup: links(pairs...), paths: paths, want: rootfs.Link}
+	}
 	return []hostile{
 		{row: 6, name: "absolute neighbour", want: rootfs.PathInvalid, do: func(s *scene) error {
 			_, err := read(s, s.dir+"-evil/x")
@@ -128,56 +131,56 @@ func onDisk() []hostile {
 			_, err := read(s, s.in("ok.md"))
 			return err
 		}},
-		{row: 19, name: "percent signs are never decoded", paths: []string{"%2e%2e/secret"}, want: rootfs.NotFound},
-		{row: 20, name: "wide dots are letters", paths: []string{"\uff0e\uff0e/secret"}, want: rootfs.NotFound},
-		{row: 43, name: "absolute link to inside", setup: func(s *scene) { s.link(s.in("ok.md"), "l") },
-			paths: []string{"l"}, want: outLink},
-		{row: 44, name: "relative link to inside", setup: func(s *scene) { s.link("ok.md", "l") },
-			paths: []string{"l"}, want: outLink},
-		{row: 45, name: "link to a directory inside", setup: func(s *scene) { s.link("d", "l") },
-			paths: []string{"l/ok.md", "l"}, want: outLink},
-		{row: 46, name: "link out and back in", setup: func(s *scene) { s.link("../root/d", "l") },
-			paths: []string{"l/ok.md"}, want: outLink},
-		{row: 47, name: "two hops to outside", setup: func(s *scene) { s.link("m", "l"); s.link("../out", "m") },
-			paths: []string{"l/secret", "m/secret"}, want: outLink},
-		{row: 48, name: "link to the parent", setup: func(s *scene) { s.link("..", "l") },
-			paths: []string{"l/secret"}, want: outLink},
-		{row: 49, name: "circle of two", setup: func(s *scene) { s.link("b", "a"); s.link("a", "b") },
-			paths: []string{"a", "b", "a/x"}, want: outLink},
-		{row: 50, name: "circle of one", setup: func(s *scene) { s.link("l", "l") },
-			paths: []string{"l", "l/x"}, want: outLink},
-		{row: 51, name: "dangling link, read", setup: func(s *scene) { s.link("nothing", "l") },
-			paths: []string{"l"}, want: outLink},
-		{row: 52, name: "dangling link to inside, write", setup: func(s *scene) { s.link("nothing", "l") },
-			do: writeAll("l"), want: outLink},
-		{row: 53, name: "dangling link to outside, write", setup: func(s *scene) { s.link("../out/nothing", "l") },
-			do: writeAll("l"), want: outLink},
-		{row: 54, name: "link into proc", setup: func(s *scene) { s.link("/proc/self/root/etc", "l") },
-			paths: []string{"l/hostname", "l"}, want: outLink},
-		{row: 55, name: "link to a descriptor", setup: func(s *scene) { s.link("/proc/self/fd/0", "l") },
-			paths: []string{"l"}, want: outLink},
-		{row: 56, name: "link and dots", setup: func(s *scene) { s.link("d", "l") },
-			paths: []string{"l/../../../ok.md"}, want: rootfs.PathInvalid},
-		{row: 57, name: "hard link to outside, read", setup: hardLink("../secret"),
-			paths: []string{"h"}, want: rootfs.HardLink},
-		{row: 58, name: "hard link to outside, write", setup: hardLink("../secret"),
-			do: writeAll("h"), want: rootfs.HardLink},
-		{row: 59, name: "hard link to inside", setup: hardLink("ok.md"),
-			paths: []string{"h", "ok.md"}, want: rootfs.HardLink},
-		{row: 60, name: "pipe", setup: func(s *scene) { must(s, syscall.Mkfifo(s.in("p"), 0o644)) },
-			paths: []string{"p"}, want: rootfs.NotRegular},
-		{row: 61, name: "socket", setup: socket, paths: []string{"s"}, want: rootfs.NotRegular},
-		{row: 62, name: "endless device", setup: func(s *scene) { s.device("zero", 1<<8|5) },
-			paths: []string{"zero"}, want: rootfs.NotRegular},
-		{row: 63, name: "terminal", setup: func(s *scene) { s.device("tty", 5<<8) },
-			paths: []string{"tty"}, want: rootfs.NotRegular},
-		{row: 64, name: "directory for a file", paths: []string{"d"}, want: rootfs.NotRegular},
-		{row: 65, name: "file for a directory", paths: []string{"ok.md/x", "ok.md/x/y"}, want: rootfs.NotDir},
+		{row: 19, name: "percent signs are never decoded", paths: ask("%2e%2e/secret"), want: rootfs.NotFound},
+		{row: 20, name: "wide dots are letters", paths: ask("\uff0e\uff0e/secret"), want: rootfs.NotFound},
+		linked(44, "relative link to inside", ask("l"), "ok.md", "l"),
+		linked(45, "link to a directory inside", ask("l/ok.md", "l"), "d", "l"),
+		linked(46, "link out and back in", ask("l/ok.md"), "../root/d", "l"),
+		linked(47, "two hops to outside", ask("l/secret", "m/secret"), "m", "l", "../out", "m"),
+		linked(48, "link to the parent", ask("l/secret"), "..", "l"),
+		linked(49, "circle of two", ask("a", "b", "a/x"), "b", "a", "a", "b"),
+		linked(50, "circle of one", ask("l", "l/x"), "l", "l"),
+		linked(51, "dangling link, read", ask("l"), "nothing", "l"),
+		linked(54, "link into proc", ask("l/hostname", "l"), "/proc/self/root/etc", "l"),
+		linked(55, "link to a descriptor", ask("l"), "/proc/self/fd/0", "l"),
+		{row: 43, name: "absolute link to inside", setup: func(s *scene) {
+			s.link(s.in("ok.md"), "l")
+		}, paths: ask("l"), want: rootfs.Link},
+		{row: 52, name: "dangling link to inside, write", setup: links("nothing", "l"), do: writeAll("l"), want: rootfs.Link},
+		{row: 53, name: "dangling link to outside, write", setup: links("../out/nothing", "l"), do: writeAll("l"), want: rootfs.Link},
+		{row: 56, name: "link and dots", setup: links("d", "l"), paths: ask("l/../../../ok.md"), want: rootfs.PathInvalid},
+		{row: 57, name: "hard link to outside, read", setup: hardLink("../secret"), paths: ask("h"), want: rootfs.HardLink},
+		{row: 58, name: "hard link to outside, write", setup: hardLink("../secret"), do: writeAll("h"), want: rootfs.HardLink},
+		{row: 59, name: "hard link to inside", setup: hardLink("ok.md"), paths: ask("h", "ok.md"), want: rootfs.HardLink},
+		{row: 60, name: "pipe", setup: func(s *scene) {
+			must(s, syscall.Mkfifo(s.in("p"), 0o644))
+		}, paths: ask("p"), want: rootfs.NotRegular},
+		{row: 61, name: "socket", setup: socket, paths: ask("s"), want: rootfs.NotRegular},
+		{row: 62, name: "endless device", setup: func(s *scene) {
+			s.device("zero", 1<<8|5)
+		}, paths: ask("zero"), want: rootfs.NotRegular},
+		{row: 63, name: "terminal", setup: func(s *scene) {
+			s.device("tty", 5<<8)
+		}, paths: ask("tty"), want: rootfs.NotRegular},
+		{row: 64, name: "directory for a file", paths: ask("d"), want: rootfs.NotRegular},
+		{row: 65, name: "file for a directory", paths: ask("ok.md/x", "ok.md/x/y"), want: rootfs.NotDir},
 		{row: 73, name: "huge and sparse", setup: func(s *scene) {
 			put(s, s.dir, "huge", "")
 			must(s, os.Truncate(s.in("huge"), 1<<40))
-		}, paths: []string{"huge"}, want: rootfs.TooLarge},
-		{row: 83, name: "listed but missing", paths: []string{"gone.md", "gone/x.md"}, want: rootfs.NotFound},
+		}, paths: ask("huge"), want: rootfs.TooLarge},
+		{row: 83, name: "listed but missing", paths: ask("gone.md", "gone/x.md"), want: rootfs.NotFound},
+	}
+}
+
+// ask lists paths to ask for.
+func ask(paths ...string) []string { return paths }
+
+// links makes symbolic links, given as target and name in turn.
+func links(pairs ...string) func(*scene) {
+	return func(s *scene) {
+		for i := 0; i < len(pairs); i += 2 {
+			s.link(pairs[i], pairs[i+1])
+		}
 	}
 }
 
@@ -220,28 +223,30 @@ func writeAll(path string) func(*scene) error {
 func TestHostile(t *testing.T) {
 	for _, h := range slices.Concat(lexical(), onDisk(), mounts()) {
 		t.Run(strconv.Itoa(h.row)+" "+h.name, func(t *testing.T) {
-			bothWays(t, func(t *testing.T, opts rootfs.Options) {
-				if h.root {
-					privateMounts(t)
-				}
-				s := newScene(t, opts)
-				if h.setup != nil {
-					h.setup(s)
-				}
-				want := h.want
-				if opts.Portable && h.blind {
-					want = ""
-				}
-				before := tree(t, s.base)
-				start := time.Now()
-				h.check(s, want)
-				if took := time.Since(start); took > 5*time.Second {
-					t.Errorf("took %v", took)
-				}
-				if diff := cmp.Diff(before, tree(t, s.base)); diff != "" {
-					t.Errorf("the disk changed (-before +after):\n%s", diff)
-				}
-			})
+			for way, opts := range ways() {
+				t.Run(way, func(t *testing.T) {
+					if h.root {
+						privateMounts(t)
+					}
+					s := newScene(t, opts)
+					if h.setup != nil {
+						h.setup(s)
+					}
+					want := h.want
+					if opts.Portable && h.blind {
+						want = ""
+					}
+					before := tree(t, s.base)
+					start := time.Now()
+					h.check(s, want)
+					if took := time.Since(start); took > 5*time.Second {
+						t.Errorf("took %v", took)
+					}
+					if diff := cmp.Diff(before, tree(t, s.base)); diff != "" {
+						t.Errorf("the disk changed (-before +after):\n%s", diff)
+					}
+				})
+			}
 		})
 	}
 }
@@ -271,105 +276,113 @@ func (h *hostile) check(s *scene, want rootfs.Code) {
 // TestHostileOperations asks for each lexically bad path in every other way.
 // None may touch the file system.
 func TestHostileOperations(t *testing.T) {
-	bothWays(t, func(t *testing.T, opts rootfs.Options) {
-		var seen events
-		opts.Trace = seen.add
-		s := newScene(t, opts)
-		r := open(t, s.dir, opts)
-		before := tree(t, s.base)
-		for _, h := range lexical() {
-			for _, path := range h.paths {
-				ops := operations(r, path)
-				if path == "." { // names the root itself here
-					for _, name := range []string{"Stat", "ReadDir", "Walk", "SyncDir", "MkdirAll"} {
-						delete(ops, name)
+	for way, opts := range ways() {
+		t.Run(way, func(t *testing.T) {
+			var seen events
+			opts.Trace = seen.add
+			s := newScene(t, opts)
+			r := open(t, s.dir, opts)
+			before := tree(t, s.base)
+			for _, h := range lexical() {
+				for _, path := range h.paths {
+					ops := operations(r, path)
+					if path == "." { // names the root itself here
+						for _, name := range []string{"Stat", "ReadDir", "Walk", "SyncDir", "MkdirAll"} {
+							delete(ops, name)
+						}
 					}
-				}
-				for name, op := range ops {
-					if err := op(); rootfs.CodeOf(err) != rootfs.PathInvalid {
-						t.Errorf("%s(%.60q) = %v, want code path_invalid", name, path, err)
+					for name, op := range ops {
+						if err := op(); rootfs.CodeOf(err) != rootfs.PathInvalid {
+							t.Errorf("%s(%.60q) = %v, want code path_invalid", name, path, err)
+						}
 					}
 				}
 			}
-		}
-		if got := seen.take(); len(got) > 0 {
-			t.Errorf("refused paths caused operations: %v", got[0])
-		}
-		if diff := cmp.Diff(before, tree(t, s.base)); diff != "" {
-			t.Errorf("the disk changed (-before +after):\n%s", diff)
-		}
-	})
+			if got := seen.take(); len(got) > 0 {
+				t.Errorf("refused paths caused operations: %v", got[0])
+			}
+			if diff := cmp.Diff(before, tree(t, s.base)); diff != "" {
+				t.Errorf("the disk changed (-before +after):\n%s", diff)
+			}
+		})
+	}
 }
 
 // TestThroughLink does everything to a path that leads through a link to a
 // directory: inside the root, and outside.
 func TestThroughLink(t *testing.T) {
-	bothWays(t, func(t *testing.T, opts rootfs.Options) {
-		for _, target := range []string{"d", "../out"} {
-			s := newScene(t, opts)
-			s.link(target, "l")
-			r := open(t, s.dir, opts)
-			before := tree(t, s.base)
-			for _, path := range []string{"l/ok.md", "l/secret", "l/new", "l/new/x"} {
-				for name, op := range operations(r, path) {
-					// Rename names two directories here, refused for that.
-					want := rootfs.Link
-					if strings.HasPrefix(name, "Rename") {
-						want = ""
+	for way, opts := range ways() {
+		t.Run(way, func(t *testing.T) {
+			for _, target := range []string{"d", "../out"} {
+				s := newScene(t, opts)
+				s.link(target, "l")
+				r := open(t, s.dir, opts)
+				before := tree(t, s.base)
+				for _, path := range []string{"l/ok.md", "l/secret", "l/new", "l/new/x"} {
+					for name, op := range operations(r, path) {
+						// Rename names two directories here, refused for that.
+						want := rootfs.Link
+						if strings.HasPrefix(name, "Rename") {
+							want = ""
+						}
+						err := op()
+						if got := rootfs.CodeOf(err); err == nil || want != "" && got != want {
+							t.Errorf("link to %s: %s(%q) = %v, want code %s", target, name, path, err, want)
+						}
 					}
-					err := op()
-					if got := rootfs.CodeOf(err); err == nil || want != "" && got != want {
-						t.Errorf("link to %s: %s(%q) = %v, want code %s", target, name, path, err, want)
+					// Within the linked directory.
+					if err := r.Rename(path, path+"2"); rootfs.CodeOf(err) != rootfs.Link {
+						t.Errorf("link to %s: Rename(%q) = %v, want code link", target, path, err)
 					}
 				}
-				// Within the linked directory.
-				if err := r.Rename(path, path+"2"); rootfs.CodeOf(err) != rootfs.Link {
-					t.Errorf("link to %s: Rename(%q) = %v, want code link", target, path, err)
+				if diff := cmp.Diff(before, tree(t, s.base)); diff != "" {
+					t.Errorf("link to %s: the disk changed (-before +after):\n%s", target, diff)
 				}
 			}
-			if diff := cmp.Diff(before, tree(t, s.base)); diff != "" {
-				t.Errorf("link to %s: the disk changed (-before +after):\n%s", target, diff)
-			}
-		}
-	})
+		})
+	}
 }
 
 // Row 71.
 func TestRootIsLink(t *testing.T) {
-	bothWays(t, func(t *testing.T, opts rootfs.Options) {
-		s := newScene(t, opts)
-		name := filepath.Join(s.base, "name")
-		must(t, os.Symlink("root", name))
-		r := open(t, name, opts)
-		// From now on the link does not matter.
-		must(t, os.Remove(name), os.Symlink("out", name))
-		data, err := r.ReadFile("ok.md", 10)
-		if string(data) != "ok" || err != nil {
-			t.Errorf("ReadFile = %q, %v", data, err)
-		}
-		if want, _ := filepath.EvalSymlinks(s.dir); r.Dir() != want {
-			t.Errorf("Dir() = %q, want %q", r.Dir(), want)
-		}
-	})
+	for way, opts := range ways() {
+		t.Run(way, func(t *testing.T) {
+			s := newScene(t, opts)
+			name := filepath.Join(s.base, "name")
+			must(t, os.Symlink("root", name))
+			r := open(t, name, opts)
+			// From now on the link does not matter.
+			must(t, os.Remove(name), os.Symlink("out", name))
+			data, err := r.ReadFile("ok.md", 10)
+			if string(data) != "ok" || err != nil {
+				t.Errorf("ReadFile = %q, %v", data, err)
+			}
+			if want, _ := filepath.EvalSymlinks(s.dir); r.Dir() != want {
+				t.Errorf("Dir() = %q, want %q", r.Dir(), want)
+			}
+		})
+	}
 }
 
 // Row 72.
 func TestRootMoves(t *testing.T) {
-	bothWays(t, func(t *testing.T, opts rootfs.Options) {
-		s := newScene(t, opts)
-		r := open(t, s.dir, opts)
-		must(t, os.Rename(s.dir, s.dir+"-moved"), os.Symlink("out", s.dir))
-		if data, err := r.ReadFile("d/ok.md", 10); string(data) != "ok" || err != nil {
-			t.Errorf("ReadFile = %q, %v", data, err)
-		}
-		if _, err := r.ReadFile("secret", 100); rootfs.CodeOf(err) != rootfs.NotFound {
-			t.Errorf("ReadFile of a file of the other directory: %v, want code not_found", err)
-		}
-		must(t, r.WriteFile("new.md", []byte("new"), 0o644))
-		if got := tree(t, s.dir+"-moved")["new.md"]; got != "new" {
-			t.Errorf("WriteFile went elsewhere")
-		}
-	})
+	for way, opts := range ways() {
+		t.Run(way, func(t *testing.T) {
+			s := newScene(t, opts)
+			r := open(t, s.dir, opts)
+			must(t, os.Rename(s.dir, s.dir+"-moved"), os.Symlink("out", s.dir))
+			if data, err := r.ReadFile("d/ok.md", 10); string(data) != "ok" || err != nil {
+				t.Errorf("ReadFile = %q, %v", data, err)
+			}
+			if _, err := r.ReadFile("secret", 100); rootfs.CodeOf(err) != rootfs.NotFound {
+				t.Errorf("ReadFile of a file of the other directory: %v, want code not_found", err)
+			}
+			must(t, r.WriteFile("new.md", []byte("new"), 0o644))
+			if got := tree(t, s.dir+"-moved")["new.md"]; got != "new" {
+				t.Errorf("WriteFile went elsewhere")
+			}
+		})
+	}
 }
 
 // Rows 74 and 75: what is changed between two looks at a file.
@@ -394,47 +407,51 @@ func TestFileChanges(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			bothWays(t, func(t *testing.T, opts rootfs.Options) {
-				s := newScene(t, opts)
-				name := s.in("ok.md")
-				opts.Trace = func(e rootfs.Event) {
-					if e.Op == "open" { // then it has been described
-						must(t, c.change(name))
+			for way, opts := range ways() {
+				t.Run(way, func(t *testing.T) {
+					s := newScene(t, opts)
+					name := s.in("ok.md")
+					opts.Trace = func(e rootfs.Event) {
+						if e.Op == "open" { // then it has been described
+							must(t, c.change(name))
+						}
 					}
-				}
-				r := open(t, s.dir, opts)
-				if data, err := r.ReadFile("ok.md", 100); rootfs.CodeOf(err) != rootfs.Changed {
-					t.Errorf("ReadFile = %q, %v, want code changed", data, err)
-				}
-				must(t, os.WriteFile(name, []byte("ok"), 0o644))
-				if _, _, err := r.Hash("ok.md", 100); rootfs.CodeOf(err) != rootfs.Changed {
-					t.Errorf("Hash: %v, want code changed", err)
-				}
-			})
+					r := open(t, s.dir, opts)
+					if data, err := r.ReadFile("ok.md", 100); rootfs.CodeOf(err) != rootfs.Changed {
+						t.Errorf("ReadFile = %q, %v, want code changed", data, err)
+					}
+					must(t, os.WriteFile(name, []byte("ok"), 0o644))
+					if _, _, err := r.Hash("ok.md", 100); rootfs.CodeOf(err) != rootfs.Changed {
+						t.Errorf("Hash: %v, want code changed", err)
+					}
+				})
+			}
 		})
 	}
 }
 
 // Row 76: a directory becomes a link between being listed and being opened.
 func TestDirectoryBecomesLink(t *testing.T) {
-	bothWays(t, func(t *testing.T, opts rootfs.Options) {
-		s := newScene(t, opts)
-		r := open(t, s.dir, opts)
-		var codes []rootfs.Code
-		must(t, r.Walk(t.Context(), ".", nil, func(i rootfs.Info) error {
-			if strings.HasPrefix(i.Path, "d") {
-				codes = append(codes, rootfs.CodeOf(i.Err))
+	for way, opts := range ways() {
+		t.Run(way, func(t *testing.T) {
+			s := newScene(t, opts)
+			r := open(t, s.dir, opts)
+			var codes []rootfs.Code
+			must(t, r.Walk(t.Context(), ".", nil, func(i rootfs.Info) error {
+				if strings.HasPrefix(i.Path, "d") {
+					codes = append(codes, rootfs.CodeOf(i.Err))
+				}
+				if i.Path == "d" && i.Err == nil {
+					must(t, os.Rename(s.in("d"), s.in("e")))
+					s.link("../out", "d")
+				}
+				return nil
+			}))
+			if diff := cmp.Diff([]rootfs.Code{"", rootfs.Link}, codes); diff != "" {
+				t.Errorf("codes reported for d (-want +got):\n%s", diff)
 			}
-			if i.Path == "d" && i.Err == nil {
-				must(t, os.Rename(s.in("d"), s.in("e")))
-				s.link("../out", "d")
-			}
-			return nil
-		}))
-		if diff := cmp.Diff([]rootfs.Code{"", rootfs.Link}, codes); diff != "" {
-			t.Errorf("codes reported for d (-want +got):\n%s", diff)
-		}
-	})
+		})
+	}
 }
 
 // Rows 28, 77, 79 and 80: names that some file system takes for one.
@@ -459,82 +476,90 @@ func TestCollision(t *testing.T) {
 			if got := rootfs.FoldKey(c.have) == rootfs.FoldKey(c.asked); got != (c.want == c.have && c.want != "" || c.row == "itself" || c.want == "Docs") {
 				t.Errorf("equal keys: %v", got)
 			}
-			bothWays(t, func(t *testing.T, opts rootfs.Options) {
-				dir := t.TempDir()
-				put(t, dir, c.have, "x")
-				got, err := open(t, dir, opts).Collision(c.asked)
-				if got != c.want || err != nil {
-					t.Errorf("Collision(%q) = %q, %v, want %q", c.asked, got, err, c.want)
-				}
-			})
+			for way, opts := range ways() {
+				t.Run(way, func(t *testing.T) {
+					dir := t.TempDir()
+					put(t, dir, c.have, "x")
+					got, err := open(t, dir, opts).Collision(c.asked)
+					if got != c.want || err != nil {
+						t.Errorf("Collision(%q) = %q, %v, want %q", c.asked, got, err, c.want)
+					}
+				})
+			}
 		})
 	}
 }
 
 // Row 78: a file and something below it.
 func TestFileAndDirectory(t *testing.T) {
-	bothWays(t, func(t *testing.T, opts rootfs.Options) {
-		r := open(t, t.TempDir(), opts)
-		must(t, r.WriteFile("a", []byte("x"), 0o644))
-		for name, err := range map[string]error{
-			"WriteFile":  r.WriteFile("a/b", nil, 0o644),
-			"MkdirAll":   r.MkdirAll("a/b", 0o755),
-			"MkdirAll a": r.MkdirAll("a", 0o755),
-		} {
-			if rootfs.CodeOf(err) != rootfs.NotDir {
-				t.Errorf("%s: %v, want code not_dir", name, err)
+	for way, opts := range ways() {
+		t.Run(way, func(t *testing.T) {
+			r := open(t, t.TempDir(), opts)
+			must(t, r.WriteFile("a", []byte("x"), 0o644))
+			for name, err := range map[string]error{
+				"WriteFile":  r.WriteFile("a/b", nil, 0o644),
+				"MkdirAll":   r.MkdirAll("a/b", 0o755),
+				"MkdirAll a": r.MkdirAll("a", 0o755),
+			} {
+				if rootfs.CodeOf(err) != rootfs.NotDir {
+					t.Errorf("%s: %v, want code not_dir", name, err)
+				}
 			}
-		}
-		must(t, r.MkdirAll("d", 0o755))
-		if err := r.WriteFile("d", nil, 0o644); rootfs.CodeOf(err) != rootfs.NotRegular {
-			t.Errorf("WriteFile onto a directory: %v, want code not_regular", err)
-		}
-	})
+			must(t, r.MkdirAll("d", 0o755))
+			if err := r.WriteFile("d", nil, 0o644); rootfs.CodeOf(err) != rootfs.NotRegular {
+				t.Errorf("WriteFile onto a directory: %v, want code not_regular", err)
+			}
+		})
+	}
 }
 
 // Row 84: more files or levels than a caller accepts.
 func TestTooMany(t *testing.T) {
-	bothWays(t, func(t *testing.T, opts rootfs.Options) {
-		dir := t.TempDir()
-		for i := range 6 {
-			put(t, dir, "d/"+strconv.Itoa(i), "x")
-		}
-		put(t, dir, "e/1/2/3/x", "x")
-		r := open(t, dir, opts)
-		none := func(rootfs.Info) error { return nil }
-		cases := map[string]struct {
-			err  error
-			want rootfs.Code
-		}{
-			"6 of 6 listed":    {second(r.ReadDir("d", 6)), ""},
-			"6 of 5 listed":    {second(r.ReadDir("d", 5)), rootfs.TooMany},
-			"1 of 0 listed":    {second(r.ReadDir("d", 0)), rootfs.TooMany},
-			"12 of 12 walked":  {r.Walk(t.Context(), ".", &rootfs.Limits{Entries: 12}, none), ""},
-			"12 of 11 walked":  {r.Walk(t.Context(), ".", &rootfs.Limits{Entries: 11}, none), rootfs.TooMany},
-			"5 of 5 levels":    {r.Walk(t.Context(), ".", &rootfs.Limits{Depth: 5}, none), ""},
-			"5 of 4 levels":    {r.Walk(t.Context(), ".", &rootfs.Limits{Depth: 4}, none), rootfs.TooMany},
-			"4 of 4 levels of": {r.Walk(t.Context(), "e", &rootfs.Limits{Depth: 4}, none), ""},
-		}
-		for name, c := range cases {
-			if rootfs.CodeOf(c.err) != c.want {
-				t.Errorf("%s: %v, want code %q", name, c.err, c.want)
+	for way, opts := range ways() {
+		t.Run(way, func(t *testing.T) {
+			dir := t.TempDir()
+			for i := range 6 {
+				put(t, dir, "d/"+strconv.Itoa(i), "x")
 			}
-		}
-	})
+			put(t, dir, "e/1/2/3/x", "x")
+			r := open(t, dir, opts)
+			none := func(rootfs.Info) error { return nil }
+			cases := map[string]struct {
+				err  error
+				want rootfs.Code
+			}{
+				"6 of 6 listed":    {second(r.ReadDir("d", 6)), ""},
+				"6 of 5 listed":    {second(r.ReadDir("d", 5)), rootfs.TooMany},
+				"1 of 0 listed":    {second(r.ReadDir("d", 0)), rootfs.TooMany},
+				"12 of 12 walked":  {r.Walk(t.Context(), ".", &rootfs.Limits{Entries: 12}, none), ""},
+				"12 of 11 walked":  {r.Walk(t.Context(), ".", &rootfs.Limits{Entries: 11}, none), rootfs.TooMany},
+				"5 of 5 levels":    {r.Walk(t.Context(), ".", &rootfs.Limits{Depth: 5}, none), ""},
+				"5 of 4 levels":    {r.Walk(t.Context(), ".", &rootfs.Limits{Depth: 4}, none), rootfs.TooMany},
+				"4 of 4 levels of": {r.Walk(t.Context(), "e", &rootfs.Limits{Depth: 4}, none), ""},
+			}
+			for name, c := range cases {
+				if rootfs.CodeOf(c.err) != c.want {
+					t.Errorf("%s: %v, want code %q", name, c.err, c.want)
+				}
+			}
+		})
+	}
 }
 
 // TestDeepTree walks a tree that is deeper than a path may have parts.
 func TestDeepTree(t *testing.T) {
-	bothWays(t, func(t *testing.T, opts rootfs.Options) {
-		dir := t.TempDir()
-		must(t, os.MkdirAll(filepath.Join(dir, strings.Repeat("d/", 200)), 0o755))
-		r := open(t, dir, opts)
-		n := 0
-		err := r.Walk(t.Context(), ".", nil, func(rootfs.Info) error { n++; return nil })
-		if rootfs.CodeOf(err) != rootfs.TooMany || n != rootfs.MaxDepth {
-			t.Errorf("Walk reported %d entries and ended with %v, want %d and code too_many", n, err, rootfs.MaxDepth)
-		}
-	})
+	for way, opts := range ways() {
+		t.Run(way, func(t *testing.T) {
+			dir := t.TempDir()
+			must(t, os.MkdirAll(filepath.Join(dir, strings.Repeat("d/", 200)), 0o755))
+			r := open(t, dir, opts)
+			n := 0
+			err := r.Walk(t.Context(), ".", nil, func(rootfs.Info) error { n++; return nil })
+			if rootfs.CodeOf(err) != rootfs.TooMany || n != rootfs.MaxDepth {
+				t.Errorf("Walk reported %d entries and ended with %v, want %d and code too_many", n, err, rootfs.MaxDepth)
+			}
+		})
+	}
 }
 
 // TestPlainNames makes sure that the policy refuses nothing a person would
@@ -553,20 +578,22 @@ func TestPlainNames(t *testing.T) {
 			t.Errorf("Check(%.60q) = %v", name, err)
 		}
 	}
-	bothWays(t, func(t *testing.T, opts rootfs.Options) {
-		r := open(t, t.TempDir(), opts)
-		for _, name := range names {
-			dir := "t" + strconv.Itoa(slices.Index(names, name))
-			if strings.Count(name, "/") > rootfs.MaxDepth-2 {
-				continue // does not fit below dir
+	for way, opts := range ways() {
+		t.Run(way, func(t *testing.T) {
+			r := open(t, t.TempDir(), opts)
+			for _, name := range names {
+				dir := "t" + strconv.Itoa(slices.Index(names, name))
+				if strings.Count(name, "/") > rootfs.MaxDepth-2 {
+					continue // does not fit below dir
+				}
+				p := dir + "/" + name
+				must(t, r.MkdirAll(filepath.Dir(p), 0o755), r.WriteFile(p, []byte(name), 0o644))
+				if got, err := r.ReadFile(p, 1<<10); string(got) != name || err != nil {
+					t.Errorf("ReadFile(%q) = %q, %v", p, got, err)
+				}
 			}
-			p := dir + "/" + name
-			must(t, r.MkdirAll(filepath.Dir(p), 0o755), r.WriteFile(p, []byte(name), 0o644))
-			if got, err := r.ReadFile(p, 1<<10); string(got) != name || err != nil {
-				t.Errorf("ReadFile(%q) = %q, %v", p, got, err)
-			}
-		}
-	})
+		})
+	}
 }
 
 // TestHostileComplete counts the rows.
@@ -607,30 +634,32 @@ func entryCodes(t *testing.T, r *rootfs.Root, dir string) map[string]rootfs.Code
 // TestReadDirKinds lists entries of every kind, and those with names that the
 // policy refuses.
 func TestReadDirKinds(t *testing.T) {
-	bothWays(t, func(t *testing.T, opts rootfs.Options) {
-		s := newScene(t, opts)
-		s.link("ok.md", "l")
-		s.link("nothing", "m")
-		must(t, os.Link(s.in("k.md"), s.in("h")), syscall.Mkfifo(s.in("p"), 0o644), os.Mkdir(s.in(".git"), 0o755))
-		put(t, s.dir, "a:b", "", "line\nbreak", "", rootfs.TempPrefix+"1", "")
-		r := open(t, s.dir, opts)
-		want := map[string]rootfs.Code{
-			"ok.md": "", "d": "", "l": rootfs.Link, "m": rootfs.Link, "h": rootfs.HardLink, "k.md": rootfs.HardLink,
-			"p": rootfs.NotRegular, ".git": rootfs.PathInvalid, "a:b": rootfs.PathInvalid,
-			"line\nbreak": rootfs.PathInvalid, rootfs.TempPrefix + "1": "",
-		}
-		if os.WriteFile(s.in("bad\xff"), nil, 0o644) == nil { // some systems refuse it
-			want["bad\xff"] = rootfs.PathInvalid
-		}
-		if diff := cmp.Diff(want, entryCodes(t, r, ".")); diff != "" {
-			t.Errorf("entries (-want +got):\n%s", diff)
-		}
-		i, err := r.Stat("p")
-		if i.Mode.Type() != fs.ModeNamedPipe || rootfs.CodeOf(i.Err) != rootfs.NotRegular || err != nil {
-			t.Errorf("Stat of a pipe: %v, %v", i, err)
-		}
-		if _, err := r.Stat("l"); rootfs.CodeOf(err) != rootfs.Link {
-			t.Errorf("Stat of a link: %v", err)
-		}
-	})
+	for way, opts := range ways() {
+		t.Run(way, func(t *testing.T) {
+			s := newScene(t, opts)
+			s.link("ok.md", "l")
+			s.link("nothing", "m")
+			must(t, os.Link(s.in("k.md"), s.in("h")), syscall.Mkfifo(s.in("p"), 0o644), os.Mkdir(s.in(".git"), 0o755))
+			put(t, s.dir, "a:b", "", "line\nbreak", "", rootfs.TempPrefix+"1", "")
+			r := open(t, s.dir, opts)
+			want := map[string]rootfs.Code{
+				"ok.md": "", "d": "", "l": rootfs.Link, "m": rootfs.Link, "h": rootfs.HardLink, "k.md": rootfs.HardLink,
+				"p": rootfs.NotRegular, ".git": rootfs.PathInvalid, "a:b": rootfs.PathInvalid,
+				"line\nbreak": rootfs.PathInvalid, rootfs.TempPrefix + "1": "",
+			}
+			if os.WriteFile(s.in("bad\xff"), nil, 0o644) == nil { // some systems refuse it
+				want["bad\xff"] = rootfs.PathInvalid
+			}
+			if diff := cmp.Diff(want, entryCodes(t, r, ".")); diff != "" {
+				t.Errorf("entries (-want +got):\n%s", diff)
+			}
+			i, err := r.Stat("p")
+			if i.Mode.Type() != fs.ModeNamedPipe || rootfs.CodeOf(i.Err) != rootfs.NotRegular || err != nil {
+				t.Errorf("Stat of a pipe: %v, %v", i, err)
+			}
+			if _, err := r.Stat("l"); rootfs.CodeOf(err) != rootfs.Link {
+				t.Errorf("Stat of a link: %v", err)
+			}
+		})
+	}
 }

@@ -10,14 +10,14 @@ import (
 
 // ReadDir lists the directory dir, which may be ".", sorted by the bytes of
 // the names. Entries of every kind are listed, also those that cannot be
-// opened: see Info.Err. More than max entries are refused with code too_many.
-func (r *Root) ReadDir(dir string, max int) ([]Info, error) {
+// opened: see Info.Err. More than limit entries are refused with code too_many.
+func (r *Root) ReadDir(dir string, limit int) ([]Info, error) {
 	d, err := r.openDir(dir)
 	if err != nil {
 		return nil, fail("readdir", dir, err)
 	}
 	defer d.close()
-	entries, err := list(d, max)
+	entries, err := list(d, limit)
 	if err != nil {
 		return nil, fail("readdir", dir, err)
 	}
@@ -35,8 +35,8 @@ type entry struct {
 }
 
 // list describes the entries of d, sorted by name.
-func list(d dir, max int) ([]entry, error) {
-	names, err := readAtMost(d, max)
+func list(d dir, limit int) ([]entry, error) {
+	names, err := readAtMost(d, limit)
 	if err != nil {
 		return nil, err
 	}
@@ -54,15 +54,15 @@ func list(d dir, max int) ([]entry, error) {
 	return entries, nil
 }
 
-// readAtMost returns the sorted names in d if there are at most max.
-func readAtMost(d dir, max int) ([]string, error) {
-	max = min(max, math.MaxInt-1)
-	names, err := d.names(max + 1)
+// readAtMost returns the sorted names in d if there are at most limit.
+func readAtMost(d dir, limit int) ([]string, error) {
+	limit = min(limit, math.MaxInt-1)
+	names, err := d.names(limit + 1)
 	if err != nil {
 		return nil, err
 	}
-	if len(names) > max {
-		return nil, refusef(TooMany, "it has more than %d entries", max)
+	if len(names) > limit {
+		return nil, refusef(TooMany, "it has more than %d entries", limit)
 	}
 	slices.Sort(names)
 	return names, nil

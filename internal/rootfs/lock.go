@@ -9,8 +9,9 @@ import (
 
 // A Lock is an exclusive lock that is held. Other processes on the machine
 // that ask for the same one wait, as does this process asking again. It only
-// keeps out those who ask. The operating system releases it when the process
-// dies.
+// keeps out those who ask, and guards files, not memory: goroutines that share
+// variables need a mutex as well. The operating system releases it when the
+// process dies.
 type Lock struct {
 	once sync.Once
 	f    *os.File
@@ -54,7 +55,7 @@ func (r *Root) tryLock(path string) (*Lock, error) {
 		err = lockFile(d, name, f)
 		r.note("lock", path, err)
 		if err != nil {
-			f.Close()
+			osFile{f}.close()
 			return err
 		}
 		l = &Lock{f: f, path: path}

@@ -62,71 +62,79 @@ func mounts() []hostile {
 	return []hostile{
 		{row: 66, name: "mount of an outside directory", root: true, setup: func(s *scene) {
 			on(filepath.Join(s.base, "out"), "", unix.MS_BIND)(s)
-		}, paths: []string{"mnt/secret"}, want: rootfs.CrossDevice, blind: true},
+		}, paths: ask("mnt/secret"), want: rootfs.CrossDevice, blind: true},
 		{row: 67, name: "mount over a file", root: true, setup: func(s *scene) {
 			s.mount(filepath.Join(s.base, "secret"), "ok.md", "", unix.MS_BIND)
-		}, paths: []string{"ok.md"}, want: rootfs.CrossDevice, blind: true},
+		}, paths: ask("ok.md"), want: rootfs.CrossDevice, blind: true},
 		{row: 68, name: "other file system inside", root: true, setup: func(s *scene) {
 			on("none", "tmpfs", 0)(s)
 			put(s, s.dir, "mnt/x", secret)
-		}, paths: []string{"mnt/x"}, want: rootfs.CrossDevice},
-		{row: 69, name: "the way out of a proc inside", root: true, setup: on("proc", "proc", 0),
-			paths: []string{"mnt/self/root/etc/hostname"}, want: rootfs.CrossDevice},
-		{row: 70, name: "a file of a proc inside", root: true, setup: on("proc", "proc", 0),
-			paths: []string{"mnt/version"}, want: rootfs.CrossDevice},
+		}, paths: ask("mnt/x"), want: rootfs.CrossDevice},
+		{
+			row: 69, name: "the way out of a proc inside", root: true, setup: on("proc", "proc", 0),
+			paths: ask("mnt/self/root/etc/hostname"), want: rootfs.CrossDevice,
+		},
+		{
+			row: 70, name: "a file of a proc inside", root: true, setup: on("proc", "proc", 0),
+			paths: ask("mnt/version"), want: rootfs.CrossDevice,
+		},
 	}
 }
 
 // TestMountsListed sees that a listing flags what is mounted, and that a walk
 // does not enter it.
 func TestMountsListed(t *testing.T) {
-	bothWays(t, func(t *testing.T, opts rootfs.Options) {
-		privateMounts(t)
-		s := newScene(t, opts)
-		must(t, os.Mkdir(s.in(mountPoint), 0o755), os.Mkdir(s.in("same"), 0o755))
-		s.mount("none", mountPoint, "tmpfs", 0)
-		s.mount(filepath.Join(s.base, "out"), "same", "", unix.MS_BIND)
-		put(t, s.dir, "mnt/x", secret)
-		r := open(t, s.dir, opts)
-		want := map[string]rootfs.Code{"d": "", "d/ok.md": "", "k.md": "", "ok.md": "", "mnt": rootfs.CrossDevice}
-		if opts.Portable {
-			want["same"], want["same/secret"] = "", ""
-		} else {
-			want["same"] = rootfs.CrossDevice
-		}
-		got := map[string]rootfs.Code{}
-		must(t, r.Walk(t.Context(), ".", nil, func(i rootfs.Info) error {
-			got[i.Path] = rootfs.CodeOf(i.Err)
-			return nil
-		}))
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("entries (-want +got):\n%s", diff)
-		}
-		for name, op := range operations(r, "mnt/x") {
-			if err := op(); err == nil {
-				t.Errorf("%s below a mount succeeded", name)
+	for way, opts := range ways() {
+		t.Run(way, func(t *testing.T) {
+			privateMounts(t)
+			s := newScene(t, opts)
+			must(t, os.Mkdir(s.in(mountPoint), 0o755), os.Mkdir(s.in("same"), 0o755))
+			s.mount("none", mountPoint, "tmpfs", 0)
+			s.mount(filepath.Join(s.base, "out"), "same", "", unix.MS_BIND)
+			put(t, s.dir, "mnt/x", secret)
+			r := open(t, s.dir, opts)
+			want := map[string]rootfs.Code{"d": "", "d/ok.md": "", "k.md": "", "ok.md": "", "mnt": rootfs.CrossDevice}
+			if opts.Portable {
+				want["same"], want["same/secret"] = "", ""
+			} else {
+				want["same"] = rootfs.CrossDevice
 			}
-		}
-	})
+			got := map[string]rootfs.Code{}
+			must(t, r.Walk(t.Context(), ".", nil, func(i rootfs.Info) error {
+				got[i.Path] = rootfs.CodeOf(i.Err)
+				return nil
+			}))
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("entries (-want +got):\n%s", diff)
+			}
+			for name, op := range operations(r, "mnt/x") {
+				if err := op(); err == nil {
+					t.Errorf("%s below a mount succeeded", name)
+				}
+			}
+		})
+	}
 }
 
 // TestNoSpace fills a small file system: the old file stays, and nothing else.
 func TestNoSpace(t *testing.T) {
-	bothWays(t, func(t *testing.T, opts rootfs.Options) {
-		privateMounts(t)
-		s := newScene(t, opts)
-		must(t, os.Mkdir(s.in(mountPoint), 0o755))
-		s.mount("none", mountPoint, "tmpfs", 0)
-		put(t, s.dir, "mnt/a", "old")
-		r := open(t, s.in(mountPoint), opts)
-		err := r.WriteFile("a", make([]byte, 128<<10), 0o644)
-		if rootfs.CodeOf(err) != rootfs.IO || !errors.Is(err, unix.ENOSPC) {
-			t.Errorf("WriteFile = %v, want code io and ENOSPC", err)
-		}
-		if diff := cmp.Diff(map[string]string{"a": "old"}, tree(t, s.in(mountPoint))); diff != "" {
-			t.Errorf("files (-want +got):\n%s", diff)
-		}
-	})
+	for way, opts := range ways() {
+		t.Run(way, func(t *testing.T) {
+			privateMounts(t)
+			s := newScene(t, opts)
+			must(t, os.Mkdir(s.in(mountPoint), 0o755))
+			s.mount("none", mountPoint, "tmpfs", 0)
+			put(t, s.dir, "mnt/a", "old")
+			r := open(t, s.in(mountPoint), opts)
+			err := r.WriteFile("a", make([]byte, 128<<10), 0o644)
+			if rootfs.CodeOf(err) != rootfs.IO || !errors.Is(err, unix.ENOSPC) {
+				t.Errorf("WriteFile = %v, want code io and ENOSPC", err)
+			}
+			if diff := cmp.Diff(map[string]string{"a": "old"}, tree(t, s.in(mountPoint))); diff != "" {
+				t.Errorf("files (-want +got):\n%s", diff)
+			}
+		})
+	}
 }
 
 // TestMountedFileNamed reads and writes a file that an operator mounted, as
@@ -152,29 +160,31 @@ func TestCaseInsensitive(t *testing.T) {
 			t.Skipf("a file system that ignores case needs %s", tool)
 		}
 	}
-	bothWays(t, func(t *testing.T, opts rootfs.Options) {
-		privateMounts(t)
-		s := newScene(t, opts)
-		must(t, os.Mkdir(s.in(mountPoint), 0o755))
-		s.mountExFAT(mountPoint)
-		put(t, s.dir, "mnt/Docs/Plan.md", "old")
-		r := open(t, s.in(mountPoint), opts)
-		for path, want := range map[string]string{
-			"Docs/Plan.md": "", "docs/plan.md": "Docs", "Docs/PLAN.md": "Docs/Plan.md", "Docs/new.md": "",
-		} {
-			if got, err := r.Collision(path); got != want || err != nil {
-				t.Errorf("Collision(%q) = %q, %v, want %q", path, got, err, want)
+	for way, opts := range ways() {
+		t.Run(way, func(t *testing.T) {
+			privateMounts(t)
+			s := newScene(t, opts)
+			must(t, os.Mkdir(s.in(mountPoint), 0o755))
+			s.mountExFAT(mountPoint)
+			put(t, s.dir, "mnt/Docs/Plan.md", "old")
+			r := open(t, s.in(mountPoint), opts)
+			for path, want := range map[string]string{
+				"Docs/Plan.md": "", "docs/plan.md": "Docs", "Docs/PLAN.md": "Docs/Plan.md", "Docs/new.md": "",
+			} {
+				if got, err := r.Collision(path); got != want || err != nil {
+					t.Errorf("Collision(%q) = %q, %v, want %q", path, got, err, want)
+				}
 			}
-		}
-		must(t, r.WriteFile("Docs/new.md", []byte("new"), 0o644))
-		if data, err := r.ReadFile("Docs/new.md", 10); string(data) != "new" || err != nil {
-			t.Errorf("ReadFile = %q, %v", data, err)
-		}
-		put(t, s.dir, "mnt/.git/config", "old")
-		if err := r.WriteFile(".GIT/config", nil, 0o644); rootfs.CodeOf(err) != rootfs.PathInvalid {
-			t.Errorf("WriteFile = %v, want code path_invalid", err)
-		}
-	})
+			must(t, r.WriteFile("Docs/new.md", []byte("new"), 0o644))
+			if data, err := r.ReadFile("Docs/new.md", 10); string(data) != "new" || err != nil {
+				t.Errorf("ReadFile = %q, %v", data, err)
+			}
+			put(t, s.dir, "mnt/.git/config", "old")
+			if err := r.WriteFile(".GIT/config", nil, 0o644); rootfs.CodeOf(err) != rootfs.PathInvalid {
+				t.Errorf("WriteFile = %v, want code path_invalid", err)
+			}
+		})
+	}
 }
 
 // mountExFAT mounts a new, empty exFAT file system.

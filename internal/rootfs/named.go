@@ -8,17 +8,17 @@ import (
 	"syscall"
 )
 
-// ReadNamed reads a regular file of at most max bytes that an operator named,
+// ReadNamed reads a regular file of at most limit bytes that an operator named,
 // in the form of the operating system and anywhere. Links in the name are the
 // operator's choice and are followed, and the file may have other names and
 // lie on another mount; for the rest the conditions of [Root.ReadFile] hold.
 // Never give it a name that came from a document or a model.
-func ReadNamed(path string, max int64) ([]byte, error) {
+func ReadNamed(path string, limit int64) ([]byte, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|openFlags, 0)
 	if err != nil {
 		return nil, fail("read", path, err)
 	}
-	defer f.Close()
+	defer osFile{f}.close()
 	n, err := fileNode(f)
 	if err != nil {
 		return nil, fail("read", path, err)
@@ -26,7 +26,7 @@ func ReadNamed(path string, max int64) ([]byte, error) {
 	n.links = 1 // see above
 	var b buffer
 	src := source{f: osFile{f}, now: n, path: path, root: &Root{}}
-	if err := src.read(max, &b); err != nil {
+	if err := src.read(limit, &b); err != nil {
 		return nil, fail("read", path, err)
 	}
 	return b.data, nil
@@ -54,7 +54,7 @@ func WriteNamed(path string, data []byte, perm fs.FileMode) error {
 	if err != nil {
 		return failNamed("write", path, err)
 	}
-	defer r.Close()
+	defer r.top.close()
 	// The name is the operator's choice too, so the policy is not asked.
 	return failNamed("write", path, r.replace(r.top, name, name, data, perm))
 }
@@ -66,8 +66,7 @@ func resolve(name string) (string, error) {
 		return "", err
 	}
 	full, err := filepath.EvalSymlinks(abs)
-	var no syscall.Errno
-	if err != nil && !errors.As(err, &no) {
+	if _, system := errors.AsType[syscall.Errno](err); err != nil && !system {
 		return "", refuse(Link) // its one error of its own is about a circle of links
 	}
 	return full, err
@@ -75,8 +74,7 @@ func resolve(name string) (string, error) {
 
 // failNamed completes an error with the name that the operator gave.
 func failNamed(op, path string, err error) error {
-	var e *Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*Error](err); ok {
 		return &Error{Op: op, Path: path, Code: e.Code, Err: e.Err}
 	}
 	return fail(op, path, err)

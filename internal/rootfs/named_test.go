@@ -14,8 +14,8 @@ import (
 	"github.com/mcpcontract/mcpcontract/internal/rootfs"
 )
 
-// links makes symbolic links, given as target and name in turn.
-func links(t *testing.T, dir string, pairs ...string) {
+// symlinks makes symbolic links, given as target and name in turn.
+func symlinks(t *testing.T, dir string, pairs ...string) {
 	t.Helper()
 	for i := 0; i < len(pairs); i += 2 {
 		if err := os.Symlink(pairs[i], filepath.Join(dir, pairs[i+1])); err != nil {
@@ -27,7 +27,7 @@ func links(t *testing.T, dir string, pairs ...string) {
 func TestReadNamed(t *testing.T) {
 	dir := t.TempDir()
 	put(t, dir, "a b.yaml", "text", ".git/x", "text", "d/f", "text")
-	links(t, dir, "d", "l", "l/f", "m", "nothing", "n", "o", "o")
+	symlinks(t, dir, "d", "l", "l/f", "m", "nothing", "n", "o", "o")
 	must(t, os.Link(filepath.Join(dir, "d/f"), filepath.Join(dir, "h")))
 	cases := []struct {
 		path string
@@ -69,12 +69,10 @@ func TestReadNamed(t *testing.T) {
 }
 
 func TestWriteNamed(t *testing.T) {
-	base := t.TempDir()
-	reset := func(t *testing.T) string {
-		dir, err := os.MkdirTemp(base, "")
-		must(t, err)
+	reset := func() string {
+		dir := t.TempDir()
 		put(t, dir, "d/f", "old")
-		links(t, dir, "d", "l", "l/f", "m", "nothing", "n", "o", "o")
+		symlinks(t, dir, "d", "l", "l/f", "m", "nothing", "n", "o", "o")
 		return dir
 	}
 	cases := []struct {
@@ -95,7 +93,7 @@ func TestWriteNamed(t *testing.T) {
 		{"d/f/x", rootfs.NotDir, ""},
 	}
 	for _, c := range cases {
-		dir := reset(t)
+		dir := reset()
 		want := tree(t, dir)
 		if c.file != "" {
 			want[c.file] = "new"
@@ -119,22 +117,24 @@ func TestWriteNamed(t *testing.T) {
 }
 
 func TestOpenErrors(t *testing.T) {
-	bothWays(t, func(t *testing.T, opts rootfs.Options) {
-		dir := t.TempDir()
-		put(t, dir, "f", "")
-		links(t, dir, "o", "o", "nothing", "n")
-		for name, want := range map[string]rootfs.Code{
-			"q": rootfs.NotFound, "f": rootfs.NotDir, "f/x": rootfs.NotDir, "o": rootfs.Link, "n": rootfs.NotFound,
-		} {
-			r, err := rootfs.Open(filepath.Join(dir, name), &opts)
-			if r != nil || rootfs.CodeOf(err) != want {
-				t.Errorf("Open(%q) = %v, %v, want code %s", name, r, err, want)
+	for way, opts := range ways() {
+		t.Run(way, func(t *testing.T) {
+			dir := t.TempDir()
+			put(t, dir, "f", "")
+			symlinks(t, dir, "o", "o", "nothing", "n")
+			for name, want := range map[string]rootfs.Code{
+				"q": rootfs.NotFound, "f": rootfs.NotDir, "f/x": rootfs.NotDir, "o": rootfs.Link, "n": rootfs.NotFound,
+			} {
+				r, err := rootfs.Open(filepath.Join(dir, name), &opts)
+				if r != nil || rootfs.CodeOf(err) != want {
+					t.Errorf("Open(%q) = %v, %v, want code %s", name, r, err, want)
+				}
 			}
-		}
-		if r, err := rootfs.Open(dir, nil); err != nil || r.Close() != nil {
-			t.Errorf("Open with nil options = %v", err)
-		}
-	})
+			if r, err := rootfs.Open(dir, nil); err != nil || r.Close() != nil {
+				t.Errorf("Open with nil options = %v", err)
+			}
+		})
+	}
 }
 
 func TestErrorText(t *testing.T) {
@@ -142,16 +142,26 @@ func TestErrorText(t *testing.T) {
 		err  *rootfs.Error
 		want string
 	}{
-		{&rootfs.Error{Op: "read", Path: "a\nb", Code: rootfs.Link},
-			`read "a\nb": a symbolic link, which is never followed`},
-		{&rootfs.Error{Op: "rename", Path: "f", Code: rootfs.IO, Err: fs.ErrInvalid},
-			`rename "f": input or output failed: invalid argument`},
-		{&rootfs.Error{Op: "read", Path: "f", Code: rootfs.IO, Err: syscall.EIO},
-			`read "f": input or output failed: ` + syscall.EIO.Error()},
-		{&rootfs.Error{Op: "read", Path: "f", Code: rootfs.NotFound, Err: syscall.ENOENT},
-			`read "f": not found`},
-		{&rootfs.Error{Op: "stat", Path: strings.Repeat("n", 5000), Code: rootfs.TooLarge},
-			`stat "` + strings.Repeat("n", 160) + `...": too large`},
+		{
+			&rootfs.Error{Op: "read", Path: "a\nb", Code: rootfs.Link},
+			`read "a\nb": a symbolic link, which is never followed`,
+		},
+		{
+			&rootfs.Error{Op: "rename", Path: "f", Code: rootfs.IO, Err: fs.ErrInvalid},
+			`rename "f": input or output failed: invalid argument`,
+		},
+		{
+			&rootfs.Error{Op: "read", Path: "f", Code: rootfs.IO, Err: syscall.EIO},
+			`read "f": input or output failed: ` + syscall.EIO.Error(),
+		},
+		{
+			&rootfs.Error{Op: "read", Path: "f", Code: rootfs.NotFound, Err: syscall.ENOENT},
+			`read "f": not found`,
+		},
+		{
+			&rootfs.Error{Op: "stat", Path: strings.Repeat("n", 5000), Code: rootfs.TooLarge},
+			`stat "` + strings.Repeat("n", 160) + `...": too large`,
+		},
 	}
 	for _, c := range cases {
 		if got := c.err.Error(); got != c.want {

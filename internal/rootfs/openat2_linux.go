@@ -1,6 +1,7 @@
 package rootfs
 
 import (
+	"errors"
 	"io"
 	"io/fs"
 	"os"
@@ -53,13 +54,15 @@ func (d *fastDir) do(fn func(fd int) error) error {
 // retry repeats what a signal interrupted, and a few times what the kernel
 // could not resolve because of a rename.
 func retry(fn func() error) error {
-	err := fn()
-	for tries := 0; err == unix.EINTR || err == unix.EAGAIN && tries < maxTries; err = fn() {
-		if err == unix.EAGAIN {
+	for tries := 0; ; {
+		switch err := fn(); {
+		case errors.Is(err, unix.EINTR):
+		case errors.Is(err, unix.EAGAIN) && tries < maxTries:
 			tries++
+		default:
+			return err
 		}
 	}
-	return err
 }
 
 // openat2 opens path below d and returns the descriptor.
@@ -94,7 +97,7 @@ func (d *fastDir) open(path string, _ *node) (handle, node, error) {
 	f := fastFile(fd)
 	n, err := f.node()
 	if err != nil {
-		f.Close()
+		f.close()
 		return nil, node{}, err
 	}
 	return f, n, nil
@@ -171,15 +174,15 @@ func fileMode(m uint16) fs.FileMode {
 	return mode
 }
 
-func (d *fastDir) names(max int) (names []string, err error) {
+func (d *fastDir) names(limit int) (names []string, err error) {
 	buf := make([]byte, 8<<10)
 	err = d.do(func(fd int) error {
-		for len(names) < max {
+		for len(names) < limit {
 			n, err := unix.ReadDirent(fd, buf)
 			if err != nil || n == 0 {
 				return err
 			}
-			_, _, names = unix.ParseDirent(buf[:n], max-len(names), names)
+			_, _, names = unix.ParseDirent(buf[:n], limit-len(names), names)
 		}
 		return nil
 	})
@@ -204,15 +207,13 @@ func (d *fastDir) remove(name string, isDir bool) error {
 
 func (d *fastDir) sync() error { return d.do(unix.Fsync) }
 
-func (d *fastDir) close() error {
+func (d *fastDir) close() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.fd < 0 {
-		return fs.ErrClosed
+	if d.fd >= 0 {
+		_ = unix.Close(d.fd)
+		d.fd = -1
 	}
-	fd := d.fd
-	d.fd = -1
-	return unix.Close(fd)
 }
 
 // fastFile is the descriptor of a file that is open for reading.
@@ -234,4 +235,4 @@ func (f fastFile) Read(p []byte) (n int, err error) {
 
 func (f fastFile) node() (node, error) { return statx(int(f), "", unix.AT_EMPTY_PATH) }
 
-func (f fastFile) Close() error { return unix.Close(int(f)) }
+func (f fastFile) close() { _ = unix.Close(int(f)) }

@@ -16,6 +16,7 @@ import (
 
 // attack exchanges the entries a and b again and again until stop is called.
 func attack(t *testing.T, a, b string) (swaps *atomic.Int64, stop func()) {
+	t.Helper()
 	swaps = new(atomic.Int64)
 	var done atomic.Bool
 	var wg sync.WaitGroup
@@ -33,6 +34,7 @@ func attack(t *testing.T, a, b string) (swaps *atomic.Int64, stop func()) {
 
 // raceScene has a file d/f, and outside another one of that name.
 func raceScene(t *testing.T, opts rootfs.Options) *scene {
+	t.Helper()
 	s := newScene(t, opts)
 	put(t, s.dir, "d/f", "inside")
 	put(t, s.base, "out/f", secret)
@@ -58,35 +60,37 @@ func TestRace(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			bothWays(t, func(t *testing.T, opts rootfs.Options) {
-				s := raceScene(t, opts)
-				r := open(t, s.dir, opts)
-				swaps, stop := attack(t, s.in(c.entry), s.in(c.swap))
-				defer stop()
-				count := map[rootfs.Code]int{}
-				n := 0
-				// On a busy machine the attacker may get no turn for a while.
-				idle := func() bool { return (count[""] == 0 || count[""] == n) && n < 100*c.opens }
-				for ; n < c.opens || idle(); n++ {
-					data, err := r.ReadFile("d/f", 100)
-					if err == nil && string(data) != "inside" {
-						t.Fatalf("read %q", data)
+			for way, opts := range ways() {
+				t.Run(way, func(t *testing.T) {
+					s := raceScene(t, opts)
+					r := open(t, s.dir, opts)
+					swaps, stop := attack(t, s.in(c.entry), s.in(c.swap))
+					defer stop()
+					count := map[rootfs.Code]int{}
+					n := 0
+					// On a busy machine the attacker may get no turn for a while.
+					idle := func() bool { return (count[""] == 0 || count[""] == n) && n < 100*c.opens }
+					for ; n < c.opens || idle(); n++ {
+						data, err := r.ReadFile("d/f", 100)
+						if err == nil && string(data) != "inside" {
+							t.Fatalf("read %q", data)
+						}
+						count[rootfs.CodeOf(err)]++
 					}
-					count[rootfs.CodeOf(err)]++
-				}
-				stop()
-				t.Logf("%d opens, %d swaps, outcomes %v", n, swaps.Load(), count)
-				for code := range count {
-					switch code {
-					case "", rootfs.Link, rootfs.Changed, rootfs.Escape, rootfs.NotDir, rootfs.NotRegular:
-					default:
-						t.Errorf("unexpected code %q", code)
+					stop()
+					t.Logf("%d opens, %d swaps, outcomes %v", n, swaps.Load(), count)
+					for code := range count {
+						switch code {
+						case "", rootfs.Link, rootfs.Changed, rootfs.Escape, rootfs.NotDir, rootfs.NotRegular:
+						default:
+							t.Errorf("unexpected code %q", code)
+						}
 					}
-				}
-				if count[""] == 0 || count[""] == n {
-					t.Errorf("the attack had no effect: %v", count)
-				}
-			})
+					if count[""] == 0 || count[""] == n {
+						t.Errorf("the attack had no effect: %v", count)
+					}
+				})
+			}
 		})
 	}
 }
@@ -94,37 +98,39 @@ func TestRace(t *testing.T) {
 // TestRaceWrites does the same while files and directories are made, renamed
 // and removed: nothing may appear or vanish outside.
 func TestRaceWrites(t *testing.T) {
-	bothWays(t, func(t *testing.T, opts rootfs.Options) {
-		s := raceScene(t, opts)
-		r := open(t, s.dir, opts)
-		swaps, stop := attack(t, s.in("d"), s.in("l"))
-		defer stop()
-		for _, p := range []string{"out/new", "out/empty"} {
-			must(t, os.Mkdir(filepath.Join(s.base, p), 0o755))
-		}
-		before := tree(t, filepath.Join(s.base, "out"))
-		done := 0
-		for n := 0; n < 3000 || swaps.Load() < 100 && n < 1_000_000; n++ {
-			f, err := r.Create("d/g", 0o644)
-			if err == nil {
-				done++
-				must(t, f.Close())
+	for way, opts := range ways() {
+		t.Run(way, func(t *testing.T) {
+			s := raceScene(t, opts)
+			r := open(t, s.dir, opts)
+			swaps, stop := attack(t, s.in("d"), s.in("l"))
+			defer stop()
+			for _, p := range []string{"out/new", "out/empty"} {
+				must(t, os.Mkdir(filepath.Join(s.base, p), 0o755))
 			}
-			for _, err := range []error{
-				r.Rename("d/g", "d/h"), r.Remove("d/g"), r.Remove("d/h"), r.Remove("d/empty"), r.MkdirAll("d/m", 0o755),
-				r.Remove("d/m"),
-			} {
+			before := tree(t, filepath.Join(s.base, "out"))
+			done := 0
+			for n := 0; n < 3000 || swaps.Load() < 100 && n < 1_000_000; n++ {
+				f, err := r.Create("d/g", 0o644)
 				if err == nil {
 					done++
+					must(t, f.Close())
+				}
+				for _, err := range []error{
+					r.Rename("d/g", "d/h"), r.Remove("d/g"), r.Remove("d/h"), r.Remove("d/empty"), r.MkdirAll("d/m", 0o755),
+					r.Remove("d/m"),
+				} {
+					if err == nil {
+						done++
+					}
 				}
 			}
-		}
-		stop()
-		if diff := cmp.Diff(before, tree(t, filepath.Join(s.base, "out"))); diff != "" {
-			t.Errorf("outside changed (-before +after):\n%s", diff)
-		}
-		if done == 0 || swaps.Load() == 0 {
-			t.Errorf("%d operations worked during %d swaps", done, swaps.Load())
-		}
-	})
+			stop()
+			if diff := cmp.Diff(before, tree(t, filepath.Join(s.base, "out"))); diff != "" {
+				t.Errorf("outside changed (-before +after):\n%s", diff)
+			}
+			if done == 0 || swaps.Load() == 0 {
+				t.Errorf("%d operations worked during %d swaps", done, swaps.Load())
+			}
+		})
+	}
 }

@@ -7,10 +7,10 @@ import (
 )
 
 // ReadFile returns the content of the regular file at path, which may have at
-// most max bytes. It is refused if it has another name (hard_link), and if its
+// most limit bytes. It is refused if it has another name (hard_link), and if its
 // size or time changes while it is read (changed). A larger file is not read
 // at all.
-func (r *Root) ReadFile(path string, max int64) ([]byte, error) {
+func (r *Root) ReadFile(path string, limit int64) ([]byte, error) {
 	if err := check(path); err != nil {
 		return nil, fail("read", path, err)
 	}
@@ -18,10 +18,10 @@ func (r *Root) ReadFile(path string, max int64) ([]byte, error) {
 	if err != nil {
 		return nil, fail("read", path, err)
 	}
-	defer f.Close()
+	defer f.close()
 	var b buffer
 	src := source{f: f, now: n, path: path, root: r}
-	if err := src.read(max, &b); err != nil {
+	if err := src.read(limit, &b); err != nil {
 		return nil, fail("read", path, err)
 	}
 	return b.data, nil
@@ -29,24 +29,24 @@ func (r *Root) ReadFile(path string, max int64) ([]byte, error) {
 
 // Hash returns the SHA-256 of the regular file at path and its size, under the
 // conditions of ReadFile. It uses a fixed amount of memory.
-func (r *Root) Hash(path string, max int64) (sum [sha256.Size]byte, size int64, err error) {
+func (r *Root) Hash(path string, limit int64) (sum [sha256.Size]byte, size int64, err error) {
 	if err := check(path); err != nil {
 		return sum, 0, fail("hash", path, err)
 	}
 	f, n, err := r.top.open(path, nil)
 	if err == nil {
-		sum, size, err = r.hash(f, n, path, max)
+		sum, size, err = r.hash(f, n, path, limit)
 	}
 	return sum, size, fail("hash", path, err)
 }
 
 // hash hashes f, which was n as it was opened at path, and closes it.
-func (r *Root) hash(f handle, n node, path string, max int64) (sum [sha256.Size]byte, size int64, err error) {
-	defer f.Close()
+func (r *Root) hash(f handle, n node, path string, limit int64) (sum [sha256.Size]byte, size int64, err error) {
+	defer f.close()
 	h := r.hashers.Get().(*hasher)
 	defer r.hashers.Put(h)
 	src := source{f: f, now: n, path: path, root: r}
-	if err := src.read(max, h); err != nil {
+	if err := src.read(limit, h); err != nil {
 		return sum, 0, err
 	}
 	h.sum.Sum(sum[:0])
@@ -67,14 +67,14 @@ type sink interface {
 	fill(f io.Reader, want int64) (int64, error)
 }
 
-// read moves the content to s if it has at most max bytes, and sees that the
+// read moves the content to s if it has at most limit bytes, and sees that the
 // file held still meanwhile.
-func (src *source) read(max int64, s sink) error {
+func (src *source) read(limit int64, s sink) error {
 	if err := checkFile(src.now); err != nil {
 		return err
 	}
-	if src.now.size > max {
-		return refusef(TooLarge, "it has %d bytes, the limit is %d", src.now.size, max)
+	if src.now.size > limit {
+		return refusef(TooLarge, "it has %d bytes, the limit is %d", src.now.size, limit)
 	}
 	n, err := s.fill(src.f, src.now.size)
 	src.root.note("read", src.path, err)

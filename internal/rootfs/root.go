@@ -73,8 +73,11 @@ func Open(dir string, opts *Options) (*Root, error) {
 }
 
 // Close closes the handle. Later operations fail; those under way are
-// completed.
-func (r *Root) Close() error { return fail("close", ".", r.top.close()) }
+// completed. The error is always nil, as nothing can be lost.
+func (r *Root) Close() error {
+	r.top.close()
+	return nil
+}
 
 // Dir returns the absolute name of the directory, links resolved, as it was
 // when the Root was opened.

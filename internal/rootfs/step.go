@@ -33,7 +33,7 @@ func openStep(name string) (dir, error) {
 	d := &stepDir{root: root}
 	n, err := d.self()
 	if err != nil {
-		root.Close()
+		d.close()
 		return nil, err
 	}
 	d.dev = n.dev
@@ -82,7 +82,7 @@ func (d *stepDir) child(name string) (*stepDir, error) {
 		err = refuse(Changed)
 	}
 	if err != nil {
-		root.Close()
+		sub.close()
 		return nil, err
 	}
 	return sub, nil
@@ -94,10 +94,10 @@ const maxTries = 16
 
 // in opens the directory that p is in and returns the last part of p. The
 // caller closes it by calling done.
-func (d *stepDir) in(p string) (parent *stepDir, name string, done func() error, err error) {
+func (d *stepDir) in(p string) (parent *stepDir, name string, done func(), err error) {
 	at, name := path.Split(p)
 	if at == "" {
-		return d, name, func() error { return nil }, nil
+		return d, name, func() {}, nil
 	}
 	sub, err := d.sub(path.Clean(at))
 	if err != nil {
@@ -168,7 +168,7 @@ func (d *stepDir) openAs(name string, flag int, before node) (*os.File, node, er
 		err = refuse(Changed)
 	}
 	if err != nil {
-		f.Close()
+		osFile{f}.close()
 		return nil, node{}, err
 	}
 	return f, after, nil
@@ -182,14 +182,14 @@ func (d *stepDir) self() (node, error) {
 	return nodeOf(info), nil
 }
 
-func (d *stepDir) names(max int) ([]string, error) {
+func (d *stepDir) names(limit int) ([]string, error) {
 	f, err := d.root.Open(".")
 	if err != nil {
 		return nil, stepError(err)
 	}
-	defer f.Close()
-	names, err := f.Readdirnames(max)
-	if err == io.EOF {
+	defer osFile{f}.close()
+	names, err := f.Readdirnames(limit)
+	if errors.Is(err, io.EOF) {
 		err = nil
 	}
 	return names, err
@@ -226,11 +226,11 @@ func (d *stepDir) sync() error {
 	if err != nil {
 		return stepError(err)
 	}
-	defer f.Close()
+	defer osFile{f}.close()
 	return f.Sync()
 }
 
-func (d *stepDir) close() error { return d.root.Close() }
+func (d *stepDir) close() { _ = d.root.Close() }
 
 // stepError recognises os.Root's own refusal, the only one of its errors that
 // is not an error of the operating system: an entry became a link to outside

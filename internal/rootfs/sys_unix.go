@@ -22,8 +22,8 @@ const syncsDirs = true
 func nodeOf(info fs.FileInfo) node {
 	n := node{mode: info.Mode(), size: info.Size(), mod: info.ModTime(), info: info}
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {
-		// The widths of these fields differ between systems.
-		n.links, n.dev, n.ino = uint64(st.Nlink), uint64(st.Dev), uint64(st.Ino)
+		n.links, n.dev = uint64(st.Nlink), uint64(st.Dev) //nolint:unconvert // the widths differ between systems
+		n.ino = st.Ino
 	}
 	return n
 }

@@ -3,8 +3,8 @@ package rootfs
 import (
 	"cmp"
 	"context"
+	"errors"
 	"io/fs"
-	"path"
 	"slices"
 	"strings"
 )
@@ -36,18 +36,19 @@ type Limits struct {
 // directory it is in. It ends with the context's error when ctx does, and
 // with code too_many beyond a limit.
 func (r *Root) Walk(ctx context.Context, dir string, lim *Limits, fn func(Info) error) error {
-	w := walk{root: r, ctx: ctx, fn: fn, lim: lim.withDefaults()}
+	w := walk{root: r, fn: fn, lim: lim.withDefaults()}
 	w.left = w.lim.Entries
 	d, err := r.openDir(dir)
 	if err != nil {
 		return fail("walk", dir, err)
 	}
 	defer d.close()
-	entries, err := w.list(d, dir, 1)
+	top := place{d, dir, 1}
+	entries, err := w.list(top)
 	if err != nil {
 		return err
 	}
-	return skip(w.entries(d, dir, entries, 1))
+	return skip(w.visit(ctx, top, entries))
 }
 
 // withDefaults returns l with its zero fields set.
@@ -64,7 +65,7 @@ func (l *Limits) withDefaults() Limits {
 
 // skip ends the effect of SkipDir.
 func skip(err error) error {
-	if err == fs.SkipDir {
+	if errors.Is(err, fs.SkipDir) {
 		return nil
 	}
 	return err
@@ -73,21 +74,26 @@ func skip(err error) error {
 // walk is the state of one Walk.
 type walk struct {
 	root *Root
-	ctx  context.Context // lives as long as the call
 	fn   func(Info) error
 	lim  Limits
 	left int // entries that may still come
 }
 
-// list describes what is in d, which is at p and level levels down, in the
-// order of the walk.
-func (w *walk) list(d dir, p string, level int) ([]entry, error) {
-	entries, err := list(d, w.left)
-	if err == nil && len(entries) > 0 && level > w.lim.Depth {
+// A place is an open directory on the way of a walk.
+type place struct {
+	dir   dir
+	path  string
+	level int // of what is in it, from 1
+}
+
+// list describes what is at a place, in the order of the walk.
+func (w *walk) list(at place) ([]entry, error) {
+	entries, err := list(at.dir, w.left)
+	if err == nil && len(entries) > 0 && at.level > w.lim.Depth {
 		err = refusef(TooMany, "it is more than %d levels down", w.lim.Depth)
 	}
 	if err != nil {
-		return nil, fail("walk", p, err)
+		return nil, fail("walk", at.path, err)
 	}
 	w.left -= len(entries)
 	slices.SortFunc(entries, func(a, b entry) int { return strings.Compare(a.sortKey(), b.sortKey()) })
@@ -102,18 +108,18 @@ func (e *entry) sortKey() string {
 	return e.name
 }
 
-// entries reports what is in d, which is at p.
-func (w *walk) entries(d dir, p string, entries []entry, level int) error {
+// visit reports the entries of a place.
+func (w *walk) visit(ctx context.Context, at place, entries []entry) error {
 	for _, e := range entries {
-		if err := w.ctx.Err(); err != nil {
+		if err := ctx.Err(); err != nil {
 			return err
 		}
-		info := infoOf(join(p, e.name), e.node)
+		info := infoOf(join(at.path, e.name), e.node)
 		var err error
 		if info.Mode.IsDir() {
-			err = skip(w.directory(d, info, level))
+			err = skip(w.enter(ctx, at, e, info))
 		} else {
-			w.hash(d, e, &info)
+			w.hash(at, e, &info)
 			err = w.fn(info)
 		}
 		if err != nil {
@@ -124,11 +130,11 @@ func (w *walk) entries(d dir, p string, entries []entry, level int) error {
 }
 
 // hash sets info.Sum, if it is wanted and can be had.
-func (w *walk) hash(d dir, e entry, info *Info) {
+func (w *walk) hash(at place, e entry, info *Info) {
 	if w.lim.HashBytes <= 0 || info.Err != nil {
 		return
 	}
-	f, n, err := d.open(e.name, &e.node)
+	f, n, err := at.dir.open(e.name, &e.node)
 	if err == nil {
 		info.Sum, _, err = w.root.hash(f, n, info.Path, w.lim.HashBytes)
 		info.Size, info.ModTime = n.size, n.mod
@@ -136,18 +142,19 @@ func (w *walk) hash(d dir, e entry, info *Info) {
 	info.Err = fail("hash", info.Path, err)
 }
 
-// directory reports one directory in d and what it holds.
-func (w *walk) directory(d dir, info Info, level int) error {
+// enter reports a directory and what it holds.
+func (w *walk) enter(ctx context.Context, at place, e entry, info Info) error {
 	if err := w.fn(info); err != nil || info.Err != nil {
 		return err
 	}
-	sub, err := d.sub(path.Base(info.Path))
+	sub, err := at.dir.sub(e.name)
 	if err != nil {
 		info.Err = fail("walk", info.Path, err)
 		return w.fn(info)
 	}
 	defer sub.close()
-	entries, err := w.list(sub, info.Path, level+1)
+	below := place{sub, info.Path, at.level + 1}
+	entries, err := w.list(below)
 	if CodeOf(err) == TooMany {
 		return err
 	}
@@ -155,5 +162,5 @@ func (w *walk) directory(d dir, info Info, level int) error {
 		info.Err = err
 		return w.fn(info)
 	}
-	return w.entries(sub, info.Path, entries, level+1)
+	return w.visit(ctx, below, entries)
 }
