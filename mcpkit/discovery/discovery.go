@@ -1,0 +1,102 @@
+package discovery
+
+import (
+	"cmp"
+	"context"
+
+	"github.com/mcpcontract/mcpcontract/mcpkit"
+	"github.com/mcpcontract/mcpcontract/resolve"
+	"github.com/mcpcontract/mcpcontract/result"
+)
+
+// Codes of this package. Those of a repo and its files are in package resolve,
+// those of calls in package result.
+const (
+	// CodeSnapshotChanged: what a cursor leads through changed since the page
+	// before. Start again without a cursor.
+	CodeSnapshotChanged = "snapshot_changed"
+	// CodeWorkspaceUnreadable: the folder of the workspace cannot be opened.
+	CodeWorkspaceUnreadable = "workspace_unreadable"
+)
+
+// Options are the settings of [Feature]. The zero value is good.
+type Options struct {
+	// MaxPage bounds one result on the wire, in bytes after all escaping:
+	// pages of text end at a line before it, lists between two items. 0 means
+	// 10,000, which fits the clients measured. At least 4,000.
+	MaxPage int
+
+	// MaxResource bounds the text of one resource, in bytes; resources are not
+	// paged. A longer file is refused with file_too_large and the advice to
+	// use the tool. 0 means 256 KiB.
+	MaxResource int
+}
+
+// Feature makes the workspace behind r available through six tools, five
+// resource templates and an index resource; the package documentation lists
+// them. All of them ask r, which asks the registry first: no call reaches a file
+// that is not declared. r must not be nil; opts may be.
+func Feature(r *resolve.Resolver, opts *Options) mcpkit.Feature {
+	if r == nil {
+		panic("discovery: Feature needs a resolver")
+	}
+	d := &discovery{resolver: r, opts: opts.withDefaults()}
+	return d.install
+}
+
+func (o *Options) withDefaults() Options {
+	var opts Options
+	if o != nil {
+		opts = *o
+	}
+	opts.MaxPage = max(cmp.Or(opts.MaxPage, 10_000), 4_000)
+	opts.MaxResource = cmp.Or(opts.MaxResource, 256<<10)
+	return opts
+}
+
+// discovery is one installed feature. It is read only after install.
+type discovery struct {
+	resolver   *resolve.Resolver
+	opts       Options
+	sealer     result.Sealer
+	cursorCost int // bytes of the longest cursor on the wire
+	readTool   string
+}
+
+func (d *discovery) install(in *mcpkit.Installer) error {
+	d.sealer = in.Sealer()
+	d.readTool = in.ToolName("read_view")
+	longest, err := d.cursors().seal(1<<62, digest[int](nil))
+	if err != nil {
+		return err
+	}
+	d.cursorCost = cost(struct{ NextCursor string }{longest})
+	features := []mcpkit.Feature{
+		d.listTool(in).Install,
+		d.resolveTool(in).Install,
+		d.entrypointTool(in).Install,
+		d.viewTool().Install,
+		d.scanTool(in).Install,
+		d.checkTool().Install,
+		d.index,
+	}
+	for _, view := range views {
+		features = append(features, d.template(view).Install)
+	}
+	for _, install := range features {
+		if err := install(in); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// repo resolves a repo for one call.
+func (d *discovery) repo(ctx context.Context, id string, use func(*resolve.Repo) error) error {
+	repo, err := d.resolver.Resolve(ctx, id)
+	if err != nil {
+		return err
+	}
+	err = use(repo)
+	return cmp.Or(err, repo.Close())
+}

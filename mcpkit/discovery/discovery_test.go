@@ -1,0 +1,339 @@
+package discovery_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mcpcontract/mcpcontract/mcpkit/discovery"
+	"github.com/mcpcontract/mcpcontract/registry"
+	"github.com/mcpcontract/mcpcontract/resolve"
+)
+
+func newResolver(tb testing.TB, opts *resolve.Options) (*resolve.Resolver, string) {
+	tb.Helper()
+	text, err := os.ReadFile(archive)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	reg := workspace(tb, string(text))
+	write(tb, filepath.Join(reg.Root(), "finance/ledger/logo.png"), "\x89PNG\r\n\x1a\n\x00")
+	return resolve.New(resolve.Static(reg), opts), reg.Root()
+}
+
+// each runs a test for every identity, on a workspace of its own.
+func each(t *testing.T, test func(t *testing.T, p *peer, root string)) {
+	t.Helper()
+	for _, id := range identities {
+		t.Run(id.title, func(t *testing.T) {
+			r, root := newResolver(t, nil)
+			test(t, dial(t, r, nil, id), root)
+		})
+	}
+}
+
+type page[T any] struct {
+	Items      []T
+	NextCursor string
+}
+
+func TestListRepos(t *testing.T) {
+	tests := []struct {
+		args string
+		want []string
+	}{
+		{`{}`, []string{"ledger", "shop"}},
+		{`{"includeArchived":true}`, []string{"attic", "ledger", "shop"}},
+		{`{"lifecycle":"archived"}`, []string{"attic"}},
+		{`{"lifecycle":"transitional"}`, []string{"shop"}},
+		{`{"owner":"finance"}`, []string{"ledger"}},
+		{`{"owner":"finance","includeArchived":true}`, []string{"attic", "ledger"}},
+		{`{"repo_class":"application","owner":"web"}`, []string{"shop"}},
+		{`{"owner":"nobody"}`, nil},
+	}
+	each(t, func(t *testing.T, p *peer, _ string) {
+		t.Helper()
+		for _, tt := range tests {
+			got, _ := get[page[struct {
+				RepoID string `json:"repo_id"`
+			}]](p, "list_repos", tt.args)
+			var ids []string
+			for _, repo := range got.Items {
+				ids = append(ids, repo.RepoID)
+			}
+			if diff := cmp.Diff(tt.want, ids); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", tt.args, diff)
+			}
+		}
+		all, _ := get[page[json.RawMessage]](p, "list_repos", `{}`)
+		const want = `{"repo_id":"ledger","repo_class":"application","lifecycle":"active","owner":"finance","manifest_source":"repo",` +
+			`"signals":{"has_docs":true,"has_mkdocs":false,"has_adr":false,"has_intents":false}}`
+		if string(all.Items[0]) != want {
+			t.Errorf("got  %s\nwant %s", all.Items[0], want)
+		}
+		if e := p.refused("list_repos", `{"lifecycle":"dead"}`); e.Code != "invalid_arguments" {
+			t.Errorf("got %+v, want invalid_arguments", e)
+		}
+	})
+}
+
+// manyRepos is a registry that does not fit one page.
+func manyRepos(n int, note string) string {
+	var b strings.Builder
+	b.WriteString("schema_version: \"1.0\"\nkind: workspace_registry\nx-note: " + note + "\nrepos:\n")
+	for i := range n {
+		fmt.Fprintf(&b, "  - {repo_id: repo-%04d, manifest_source: generated, entrypoints: [README.md], owner: a-team, repo_class: application}\n", i)
+	}
+	return b.String()
+}
+
+type swap struct{ reg *registry.Registry }
+
+func (s *swap) Registry() *registry.Registry { return s.reg }
+
+func TestListReposPages(t *testing.T) {
+	const n = 500
+	load := func(note string) *registry.Registry {
+		reg, err := registry.Parse([]byte(manyRepos(n, note)), &registry.ParseOptions{Root: t.TempDir()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return reg
+	}
+	for _, id := range identities {
+		t.Run(id.title, func(t *testing.T) {
+			src := &swap{load("one")}
+			p := dial(t, resolve.New(src, nil), nil, id)
+			var ids []string
+			args, first := `{}`, ""
+			for pages := 0; ; pages++ {
+				got, size := get[page[struct {
+					RepoID string `json:"repo_id"`
+				}]](p, "list_repos", args)
+				if size > 10_000 || pages > n {
+					t.Fatalf("page %d has %d bytes on the wire", pages, size)
+				}
+				for _, repo := range got.Items {
+					ids = append(ids, repo.RepoID)
+				}
+				if got.NextCursor == "" {
+					break
+				}
+				args = fmt.Sprintf(`{"cursor":%q}`, got.NextCursor)
+				if first == "" {
+					first = got.NextCursor
+				}
+			}
+			if len(ids) != n || ids[0] != "repo-0000" || ids[n-1] != "repo-0499" {
+				t.Errorf("got %d ids from %q to %q", len(ids), ids[0], ids[len(ids)-1])
+			}
+			// The cursor belongs to its query and to the registry.
+			if e := p.refused("list_repos", fmt.Sprintf(`{"owner":"a-team","cursor":%q}`, first)); e.Code != "cursor_invalid" {
+				t.Errorf("another query: got %+v, want cursor_invalid", e)
+			}
+			src.reg = load("two")
+			if e := p.refused("list_repos", fmt.Sprintf(`{"cursor":%q}`, first)); e.Code != "snapshot_changed" {
+				t.Errorf("another registry: got %+v, want snapshot_changed", e)
+			}
+			if got, _ := get[page[json.RawMessage]](p, "list_repos", `{}`); len(got.Items) == 0 {
+				t.Error("starting again gives nothing")
+			}
+		})
+	}
+}
+
+func TestCheckRegistry(t *testing.T) {
+	type problem struct {
+		Code string
+		File string
+		Repo string `json:"repo_id"`
+	}
+	each(t, func(t *testing.T, p *peer, root string) {
+		t.Helper()
+		got, _ := get[page[problem]](p, "check_registry", `{}`)
+		want := []problem{
+			{"repo_missing", "registry.yaml", "attic"},
+			{"path_outside", "finance/ledger/docs/agent/manifest.yaml", "ledger"},
+			{"path_missing", "registry.yaml", "shop"},
+			{"path_missing", "registry.yaml", "shop"},
+		}
+		if diff := cmp.Diff(want, got.Items); diff != "" {
+			t.Errorf("problems (-want +got):\n%s", diff)
+		}
+		write(t, filepath.Join(root, "shop/gone.md"), "back")
+		if got, _ := get[page[problem]](p, "check_registry", `{}`); len(got.Items) != 3 {
+			t.Errorf("after a repair: got %+v", got.Items)
+		}
+		if err := os.RemoveAll(root); err != nil {
+			t.Fatal(err)
+		}
+		if e := p.refused("check_registry", `{}`); e.Code != "workspace_unreadable" || strings.Contains(e.Message, root) {
+			t.Errorf("without the workspace: got %+v", e)
+		}
+	})
+}
+
+func TestCheckRegistryPages(t *testing.T) {
+	for _, id := range identities {
+		t.Run(id.title, func(t *testing.T) {
+			dir := t.TempDir()
+			reg, err := registry.Parse([]byte(manyRepos(200, "x")), &registry.ParseOptions{Root: dir})
+			if err != nil {
+				t.Fatal(err)
+			}
+			p := dial(t, resolve.New(resolve.Static(reg), nil), nil, id)
+			seen, args, first := 0, `{}`, ""
+			for {
+				got, size := get[page[json.RawMessage]](p, "check_registry", args)
+				if size > 10_000 {
+					t.Fatalf("a page has %d bytes on the wire", size)
+				}
+				if seen += len(got.Items); got.NextCursor == "" {
+					break
+				}
+				args = fmt.Sprintf(`{"cursor":%q}`, got.NextCursor)
+				if first == "" {
+					first = args
+				}
+			}
+			if seen != 200 {
+				t.Errorf("got %d problems, want one for each of 200 repos", seen)
+			}
+			write(t, filepath.Join(dir, "repo-0000", "README.md"), "x")
+			if e := p.refused("check_registry", first); e.Code != "snapshot_changed" {
+				t.Errorf("after a repair: got %+v, want snapshot_changed", e)
+			}
+		})
+	}
+}
+
+// A change of the repo is seen by the next call: nothing is cached.
+func TestResolveStaleAndRecovered(t *testing.T) {
+	type reply struct {
+		Mode    string                  `json:"discovery_mode"`
+		Notices []struct{ Code string } `json:"notices"`
+	}
+	each(t, func(t *testing.T, p *peer, root string) {
+		t.Helper()
+		manifest := filepath.Join(root, "finance/ledger/docs/agent/manifest.yaml")
+		if err := os.Rename(manifest, manifest+".away"); err != nil {
+			t.Fatal(err)
+		}
+		got, _ := get[reply](p, "resolve_repo", `{"repo_id":"ledger"}`)
+		if got.Mode != "registry-fallback" || got.Notices[0].Code != "manifest_missing" {
+			t.Errorf("without the manifest: got %+v", got)
+		}
+		if e := p.refused("read_view", `{"repo_id":"ledger","view":"manifest"}`); e.Code != "view_not_declared" {
+			t.Errorf("without the manifest: got %+v, want view_not_declared", e)
+		}
+		if err := os.Rename(manifest+".away", manifest); err != nil {
+			t.Fatal(err)
+		}
+		if got, _ := get[reply](p, "resolve_repo", `{"repo_id":"ledger"}`); got.Mode != "manifest-backed" {
+			t.Errorf("with the manifest again: got %+v", got)
+		}
+	})
+}
+
+func TestNoHeuristics(t *testing.T) {
+	for _, id := range identities {
+		t.Run(id.title, func(t *testing.T) {
+			r, _ := newResolver(t, &resolve.Options{NoHeuristics: true})
+			p := dial(t, r, nil, id)
+			for _, call := range [][2]string{
+				{"resolve_repo", `{"repo_id":"notebook"}`},
+				{"read_entrypoint", `{"repo_id":"notebook","path":"README.md"}`},
+				{"read_view", `{"repo_id":"notebook","view":"manifest"}`},
+				{"scan_root", `{"repo_id":"notebook","type":"docs"}`},
+			} {
+				if e := p.refused(call[0], call[1]); e.Code != "probe_forbidden" {
+					t.Errorf("%s: got %+v, want probe_forbidden", call[0], e)
+				}
+			}
+			if r := p.send("resources/read", `{"uri":"repo://notebook/manifest"}`); r.Error == nil || r.Error.Code != -32602 {
+				t.Errorf("resource: got %+v", r)
+			}
+		})
+	}
+}
+
+// A description that would be too large drops the digests before anything else.
+func TestResolveLargeRepo(t *testing.T) {
+	var reg strings.Builder
+	reg.WriteString("-- registry.yaml --\nschema_version: \"1.0\"\nkind: workspace_registry\nrepos:\n  - repo_id: big\n    manifest_source: generated\n    entrypoints:\n")
+	var files strings.Builder
+	for i := range 80 {
+		fmt.Fprintf(&reg, "      - docs/%03d.md\n", i)
+		fmt.Fprintf(&files, "-- big/docs/%03d.md --\nx\n", i)
+	}
+	loaded := workspace(t, reg.String()+files.String())
+	type reply struct {
+		Entrypoints []map[string]any
+	}
+	for _, id := range identities {
+		t.Run(id.title, func(t *testing.T) {
+			p := dial(t, resolve.New(resolve.Static(loaded), nil), nil, id)
+			got, size := get[reply](p, "resolve_repo", `{"repo_id":"big"}`)
+			if size > 10_000 || len(got.Entrypoints) != 80 {
+				t.Errorf("got %d entrypoints in %d bytes", len(got.Entrypoints), size)
+			}
+			want := map[string]any{"path": "docs/000.md", "status": "present"}
+			if diff := cmp.Diff(want, got.Entrypoints[0]); diff != "" {
+				t.Errorf("entrypoint (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestResourceLimits(t *testing.T) {
+	for _, id := range identities {
+		t.Run(id.title, func(t *testing.T) {
+			r, root := newResolver(t, nil)
+			p := dial(t, r, &discovery.Options{MaxResource: 1500}, id)
+			write(t, filepath.Join(root, "shop/docs/contracts.md"), strings.Repeat("x", 1501))
+			got := p.send("resources/read", `{"uri":"repo://shop/contracts"}`)
+			if got.Error == nil || !strings.Contains(got.Error.Message, "read_view") {
+				t.Errorf("a long file: got %+v", got)
+			}
+			write(t, filepath.Join(root, "shop/docs/contracts.md"), "\xff")
+			got = p.send("resources/read", `{"uri":"repo://shop/contracts"}`)
+			if got.Error == nil || !strings.Contains(string(got.Error.Data), `"not_text"`) {
+				t.Errorf("a binary file: got %+v", got)
+			}
+			reg, err := registry.Parse([]byte(manyRepos(50, "x")), &registry.ParseOptions{Root: root})
+			if err != nil {
+				t.Fatal(err)
+			}
+			p = dial(t, resolve.New(resolve.Static(reg), nil), &discovery.Options{MaxResource: 1500}, id)
+			got = p.send("resources/read", `{"uri":"repo://index"}`)
+			var contents struct {
+				Contents []struct{ Text string }
+			}
+			var index struct {
+				Items   []json.RawMessage
+				Omitted int
+				Hint    string
+			}
+			if json.Unmarshal(got.Result, &contents) != nil || json.Unmarshal([]byte(contents.Contents[0].Text), &index) != nil {
+				t.Fatalf("index: got %s", got.Result)
+			}
+			if len(index.Items) == 0 || len(index.Items)+index.Omitted != 50 || index.Hint == "" || len(contents.Contents[0].Text) > 1500 {
+				t.Errorf("index: got %d items, %d omitted, hint %q", len(index.Items), index.Omitted, index.Hint)
+			}
+		})
+	}
+}
+
+func TestFeatureRefusesNil(t *testing.T) {
+	defer func() {
+		if recover() == nil {
+			t.Error("did not panic")
+		}
+	}()
+	discovery.Feature(nil, nil)
+}

@@ -1,0 +1,169 @@
+package discovery
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"strconv"
+
+	"github.com/mcpcontract/mcpcontract/mcpkit"
+	"github.com/mcpcontract/mcpcontract/registry"
+	"github.com/mcpcontract/mcpcontract/resolve"
+	"github.com/mcpcontract/mcpcontract/result"
+)
+
+type listArgs struct {
+	Lifecycle       string `json:"lifecycle,omitempty" jsonschema:"only repos in this stage of life" schema:"enum=active|transitional|archived"`
+	Owner           string `json:"owner,omitempty" jsonschema:"only repos of this owner, compared exactly"`
+	RepoClass       string `json:"repo_class,omitempty" jsonschema:"only repos of this class, compared exactly"`
+	IncludeArchived bool   `json:"includeArchived,omitempty" jsonschema:"list archived repos too; they are left out otherwise"`
+	Cursor          string `json:"cursor,omitempty" jsonschema:"nextCursor of the page before"`
+}
+
+type signals struct {
+	HasDocs    bool `json:"has_docs"`
+	HasMkdocs  bool `json:"has_mkdocs"`
+	HasADR     bool `json:"has_adr"`
+	HasIntents bool `json:"has_intents"`
+}
+
+type listedRepo struct {
+	RepoID         string  `json:"repo_id"`
+	RepoClass      string  `json:"repo_class"`
+	Lifecycle      string  `json:"lifecycle"`
+	Owner          string  `json:"owner"`
+	ManifestSource string  `json:"manifest_source"`
+	Signals        signals `json:"signals"`
+}
+
+func (d *discovery) listTool(in *mcpkit.Installer) mcpkit.Tool[listArgs, list[listedRepo]] {
+	return mcpkit.Tool[listArgs, list[listedRepo]]{
+		Name:  "list_repos",
+		Title: "List repositories",
+		Description: "List the repositories that the workspace registry declares, sorted by repo_id, with class, lifecycle, owner and signals. " +
+			"Start here to find a repo_id, then call " + in.ToolName("resolve_repo") + ".",
+		Effect: mcpkit.ReadOnly,
+		Run: func(_ context.Context, args listArgs) (list[listedRepo], error) {
+			reg := d.resolver.Registry()
+			query := d.cursors("list_repos", args.Lifecycle, args.Owner, args.RepoClass, strconv.FormatBool(args.IncludeArchived))
+			return pageItems(d, query, args.Cursor, reg.Digest(), selectRepos(reg, args))
+		},
+	}
+}
+
+// selectRepos returns the repos that match, in the order of the registry. Asking
+// for the lifecycle archived is asking for archived repos.
+func selectRepos(reg *registry.Registry, args listArgs) []listedRepo {
+	var found []listedRepo
+	for repo := range reg.Repos() {
+		switch {
+		case repo.Lifecycle == registry.Archived && !args.IncludeArchived && args.Lifecycle != string(registry.Archived):
+		case args.Lifecycle != "" && args.Lifecycle != string(repo.Lifecycle):
+		case args.Owner != "" && args.Owner != repo.Owner:
+		case args.RepoClass != "" && args.RepoClass != repo.Class:
+		default:
+			found = append(found, listedRepo{
+				RepoID:         repo.ID,
+				RepoClass:      repo.Class,
+				Lifecycle:      string(repo.Lifecycle),
+				Owner:          repo.Owner,
+				ManifestSource: string(repo.ManifestSource),
+				Signals:        signals(repo.Signals),
+			})
+		}
+	}
+	return found
+}
+
+type scanArgs struct {
+	repoArg
+	Type   string `json:"type" jsonschema:"a resource type that the repo declares, such as docs or adr; resolve_repo lists them under resource_roots"`
+	Cursor string `json:"cursor,omitempty" jsonschema:"nextCursor of the page before"`
+}
+
+type scannedFile struct {
+	Path string `json:"path" jsonschema:"relative to the repo"`
+	Size int64  `json:"size" jsonschema:"in bytes"`
+}
+
+func (d *discovery) scanTool(in *mcpkit.Installer) mcpkit.Tool[scanArgs, list[scannedFile]] {
+	return mcpkit.Tool[scanArgs, list[scannedFile]]{
+		Name:  "scan_root",
+		Title: "List the files of a resource root",
+		Description: "List the files below the declared resource roots of one type in a repository, sorted by path. " +
+			"Each can be read with " + in.ToolName("read_entrypoint") + ".",
+		Effect: mcpkit.ReadOnly,
+		Run: func(ctx context.Context, args scanArgs) (page list[scannedFile], err error) {
+			err = d.repo(ctx, args.RepoID, func(repo *resolve.Repo) error {
+				entries, err := repo.Scan(ctx, args.Type)
+				if err != nil {
+					return err
+				}
+				files := make([]scannedFile, len(entries))
+				for i, e := range entries {
+					files[i] = scannedFile(e)
+				}
+				page, err = pageItems(d, d.cursors("scan_root", args.RepoID, args.Type), args.Cursor, digest(files), files)
+				return err
+			})
+			return page, err
+		},
+	}
+}
+
+type checkArgs struct {
+	Cursor string `json:"cursor,omitempty" jsonschema:"nextCursor of the page before"`
+}
+
+type problem struct {
+	Code     string `json:"code"`
+	Severity string `json:"severity" schema:"enum=reject|warn"`
+	Message  string `json:"message"`
+	RepoID   string `json:"repo_id,omitempty"`
+	Field    string `json:"field,omitempty" jsonschema:"the field concerned"`
+	File     string `json:"file,omitempty" jsonschema:"the registry or a manifest, relative to the workspace"`
+	Line     int    `json:"line,omitempty"`
+	Column   int    `json:"column,omitempty"`
+}
+
+func (d *discovery) checkTool() mcpkit.Tool[checkArgs, list[problem]] {
+	return mcpkit.Tool[checkArgs, list[problem]]{
+		Name:  "check_registry",
+		Title: "Check the registry",
+		Description: "Compare the workspace registry with the disk and list the drift: declared files that are missing, manifests that are not declared, " +
+			"repos whose folder is gone, ids that differ. It changes nothing.",
+		Effect: mcpkit.ReadOnly,
+		Run: func(ctx context.Context, args checkArgs) (list[problem], error) {
+			reg := d.resolver.Registry()
+			found, err := registry.Check(ctx, reg, nil)
+			if fault, ok := errors.AsType[*registry.Error](err); ok {
+				// Its text and details name folders of the machine.
+				err = &result.Error{Code: CodeWorkspaceUnreadable, Message: "the folder of the workspace cannot be opened; ask the operator", Err: fault}
+			}
+			if err != nil {
+				return list[problem]{}, err
+			}
+			var problems []problem
+			for _, p := range append(reg.Warnings(), found...) {
+				problems = append(problems, problem{
+					Code: string(p.Code), Severity: string(p.Severity), Message: p.Message,
+					RepoID: p.RepoID, Field: p.Field, File: inWorkspace(reg, p.File), Line: p.Line, Column: p.Column,
+				})
+			}
+			return pageItems(d, d.cursors("check_registry"), args.Cursor, digest(problems), problems)
+		},
+	}
+}
+
+// inWorkspace names a file without saying where the workspace lies: relative to
+// its root, or by the last part of its name if it lies elsewhere.
+func inWorkspace(reg *registry.Registry, name string) string {
+	if !filepath.IsAbs(name) {
+		return filepath.ToSlash(name)
+	}
+	rel, err := filepath.Rel(reg.Root(), name)
+	if err != nil || !filepath.IsLocal(rel) {
+		return filepath.Base(name)
+	}
+	return filepath.ToSlash(rel)
+}
