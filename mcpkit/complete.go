@@ -51,22 +51,26 @@ func (in *Installer) completionMiddleware(next mcp.MethodHandler) mcp.MethodHand
 		if protocol, ok := errors.AsType[*jsonrpc.Error](err); ok && method == methodComplete && protocol.Code == jsonrpc.CodeMethodNotFound {
 			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "nothing completes this argument of this reference"}
 		}
-		switch res := res.(type) {
-		case *mcp.InitializeResult:
-			if res != nil && err == nil {
-				announced := *res
-				announced.Capabilities = withCompletions(res.Capabilities)
-				return &announced, nil
-			}
-		case *mcp.DiscoverResult:
-			if res != nil && err == nil {
-				announced := *res
-				announced.Capabilities = withCompletions(res.Capabilities)
-				return &announced, nil
-			}
+		if err != nil {
+			return res, err
 		}
-		return res, err
+		return announceCompletions(res), nil
 	}
+}
+
+// announceCompletions adds the capability to what a server says about itself; every other result stays as it is.
+func announceCompletions(res mcp.Result) mcp.Result {
+	switch res := res.(type) {
+	case *mcp.InitializeResult:
+		announced := *res
+		announced.Capabilities = withCompletions(res.Capabilities)
+		return &announced
+	case *mcp.DiscoverResult:
+		announced := *res
+		announced.Capabilities = withCompletions(res.Capabilities)
+		return &announced
+	}
+	return res
 }
 
 func withCompletions(caps *mcp.ServerCapabilities) *mcp.ServerCapabilities {

@@ -449,7 +449,20 @@ func TestHTTPPatience(t *testing.T) {
 		if status, reply := p.post(t, whoamiMessage); status != 200 || !strings.Contains(reply, `"text":"slow"`) {
 			t.Errorf("handshake: got %d %s", status, reply)
 		}
-		server.RemoveTools("whoami") // is announced on the stream, an hour after its headers
+		other := &poster{url: p.url, client: p.client}
+		other.post(t, initializeMessage)
+		slow, r := other.request(t, whoamiMessage), other.request(t, whoamiMessage)
+		go func() {
+			if resp, err := other.client.Do(slow); err == nil {
+				resp.Body.Close()
+			}
+		}()
+		synctest.Wait()
+		r.Method = http.MethodDelete // waits for the call
+		if resp, err := other.client.Do(r); err != nil || resp.StatusCode != http.StatusNoContent {
+			t.Errorf("ending a session: %v, %v", resp, err)
+		}
+		server.RemoveTools("whoami") // is announced on the stream, two hours after its headers
 		if line, err := stream.ReadString('\n'); err != nil || line != "event: message\n" {
 			t.Errorf("stream: %q, %v", line, err)
 		}
