@@ -199,7 +199,7 @@ func (r *reader) jsonWord(name, text string, off int, d *dialect) {
 		r.namedEntry(name, n, off, d)
 	}
 	for i := from; i < len(r.paste.Servers) && style != ""; i++ {
-		r.paste.Servers[i].Notes = append(r.paste.Servers[i].Notes, newNote(QuoteStyle, style))
+		r.paste.Servers[i].Notes = append(r.paste.Servers[i].Notes, parseNote(QuoteStyle, style))
 	}
 }
 

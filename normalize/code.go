@@ -152,6 +152,8 @@ const (
 const (
 	AutoApproveImported Code = "auto_approve_imported" // the paste asks for tools to run without a question
 	DangerousEnv        Code = "dangerous_env"         // a variable that changes what programs load or run; subject N
+	ArchivedPackage     Code = "archived_package"      // its authors no longer mend it; subject the package
+	InventedPackage     Code = "invented_package"      // a name that never existed but is passed around, so whoever takes it runs; subject the package
 	SecretInline        Code = "secret_inline"         // a secret in clear; subject f
 	SecretInURL         Code = "secret_in_url"         // a secret's place in the url; subject the parameter
 	TLSVerifyOff        Code = "tls_verify_off"        // certificates are not checked

@@ -45,7 +45,7 @@ func (r *reader) sameScope(s *Server, earlier []int) {
 
 func addNote(s *Server, code Code) {
 	if !slices.ContainsFunc(s.Notes, func(n Note) bool { return n.Code == code }) {
-		s.Notes = append(s.Notes, newNote(code, ""))
+		s.Notes = append(s.Notes, parseNote(code, ""))
 	}
 }
 

@@ -22,7 +22,7 @@ func (r *reader) readInputs(n *syntax.Node) {
 			case "description":
 				in.Description = m.Value.Text
 			case "password":
-				in.Secret = m.Value.Text == "true"
+				in.Secret = m.Value.True()
 			case "options":
 				in.Options = optionTexts(m.Value)
 			case "default":

@@ -128,6 +128,7 @@ type reader struct {
 	inputs   []Input         // prompts of the present document
 	declared []Input         // prompts of all documents, for the note
 	exported []named         // variables that earlier command lines set
+	guessed  bool            // the present row was chosen by telltale fields
 	readKeys map[string]bool // keys of the present document that were read for the servers
 }
 
@@ -143,14 +144,7 @@ func (r *reader) hints() error {
 		}
 	}
 	if r.hint == nil {
-		ids := make([]string, 0, len(dialects))
-		for _, d := range Dialects() {
-			ids = append(ids, string(d))
-		}
-		return &Error{
-			Code: UnknownDialect, Subject: clip(string(id)),
-			Message: "unknown dialect; known are " + strings.Join(ids, ", "),
-		}
+		return unknownDialect(id)
 	}
 	switch id {
 	case Generic, CLI, Deeplink, DockerCatalog, RegistryServer, MCPB:
@@ -166,7 +160,7 @@ func (r *reader) note(code Code, subject string) {
 			return
 		}
 	}
-	r.paste.Notes = append(r.paste.Notes, newNote(code, subject))
+	r.paste.Notes = append(r.paste.Notes, parseNote(code, subject))
 }
 
 // noteAt adds a note about a place of the present document.

@@ -8,6 +8,7 @@ import (
 // for a document without one: the hinted client's, else the one that the
 // wrapper and telltale fields show, else the generic one.
 func (r *reader) rowFor(root *syntax.Node, w *wrapper) *dialect {
+	r.guessed = false
 	if len(r.hint) > 0 {
 		for _, d := range r.hint {
 			if w != nil && d.usesWrapper(w.name) {
@@ -21,6 +22,7 @@ func (r *reader) rowFor(root *syntax.Node, w *wrapper) *dialect {
 			return dialectOf(id)
 		}
 	}
+	r.guessed = true
 	if id := telltale(root, w); id != "" {
 		return dialectOf(id)
 	}
@@ -92,8 +94,9 @@ func mcpServersDialect(root *syntax.Node, yamlList bool) Dialect {
 	return ""
 }
 
-// telltale looks for fields that only one client has. Where entries point to
-// different clients, somebody mixed files, and there is no answer.
+// telltale looks for fields that only one of the clients with the wrapper has.
+// Where entries point to different clients, somebody mixed files, and there is
+// no answer.
 func telltale(root *syntax.Node, w *wrapper) Dialect {
 	n := root
 	if w != nil {
@@ -102,7 +105,7 @@ func telltale(root *syntax.Node, w *wrapper) Dialect {
 	var found Dialect
 	agree := true
 	visit := func(entry *syntax.Node) {
-		if id := entryTelltale(entry); id != "" {
+		if id := entryTelltale(entry); id != "" && (w == nil || dialectOf(id).usesWrapper(w.name)) {
 			agree = agree && (found == "" || found == id)
 			found = id
 		}
@@ -171,7 +174,7 @@ func looksLikeEntry(n *syntax.Node, d *dialect) bool {
 	unknown := 0
 	address := false
 	for _, m := range n.Members {
-		role, _ := d.role(m.Name)
+		role, _ := d.role(m.Name, false)
 		if role == roleNone {
 			unknown++
 		}

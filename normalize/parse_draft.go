@@ -54,7 +54,7 @@ func (e *draft) note(code Code, subject string, offset int) {
 			return
 		}
 	}
-	n := newNote(code, subject)
+	n := parseNote(code, subject)
 	n.Line, n.Column = e.r.doc.Position(offset)
 	e.s.Notes = append(e.s.Notes, n)
 }
@@ -87,6 +87,7 @@ func (e *draft) finish() {
 		e.trimEdges()
 		e.fill()
 		e.checkEnv()
+		e.checkPackage()
 		e.checkURL()
 		e.checkPlatform()
 		e.checkContainer()

@@ -45,7 +45,7 @@ func (r *reader) entry(at place, n *syntax.Node, d *dialect) {
 // fail makes the record one that cannot run.
 func (e *draft) fail(code Code, subject string) {
 	line, column := e.r.doc.Position(e.off)
-	e.s.Err = &Error{Code: code, Subject: subject, Message: newNote(code, subject).Message, Line: line, Column: column}
+	e.s.Err = &Error{Code: code, Subject: subject, Message: parseNote(code, subject).Message, Line: line, Column: column}
 }
 
 // entry is one server being read from an object.
@@ -130,7 +130,7 @@ func (e *entry) classify(n *syntax.Node, prefix string) {
 			continue // clients keep the last one
 		}
 		name := prefix + m.Name
-		role, rank := e.d.role(name)
+		role, rank := e.d.role(name, e.r.guessed)
 		switch {
 		case role == roleNone && prefix == "" && m.Value.IsObject() && e.d.container(m.Name):
 			e.classify(m.Value, name+".")
@@ -152,7 +152,7 @@ func (e *entry) classify(n *syntax.Node, prefix string) {
 // means what it would mean in the entry itself.
 func (e *entry) classifyNested(n *syntax.Node) {
 	for _, m := range n.Members {
-		role, rank := e.d.role(m.Name)
+		role, rank := e.d.role(m.Name, e.r.guessed)
 		h := hit{role: role, rank: rank, name: m.Name, node: m.Value, off: m.Offset}
 		e.hits = append(e.hits, h)
 		if role == roleNone {
@@ -189,7 +189,7 @@ func (e *entry) noteExtra() {
 }
 
 func (e *entry) isQuiet(name string) bool {
-	role, _ := e.d.role(name)
+	role, _ := e.d.role(name, e.r.guessed)
 	return role == roleQuiet || name == "name"
 }
 

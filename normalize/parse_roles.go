@@ -96,15 +96,16 @@ func (d *dialect) has(r role) bool {
 }
 
 // role gives what a field of this name means to the client, or would mean to
-// another one.
-func (d *dialect) role(name string) (role, rank) {
+// another one. Guessed is set where the client is known from other fields only:
+// then plain names are as good as the client's.
+func (d *dialect) role(name string, guessed bool) (role, rank) {
 	for i := range d.fields {
 		if d.fields[i].name == name {
 			return d.fields[i].role, rankOwn
 		}
 	}
 	for i := range plainFields {
-		if plainFields[i].name == name && !d.has(plainFields[i].role) {
+		if plainFields[i].name == name && (guessed || !d.has(plainFields[i].role)) {
 			return plainFields[i].role, rankPlain
 		}
 	}

@@ -67,7 +67,7 @@ func (r *reader) disabledLists(root *syntax.Node, w wrapper, servers []Server) {
 		holder = root.Get("projects").Get(project)
 	}
 	off := texts(holder.Get("disabledMcpServers"))
-	if w.scope == "" {
+	if w.scope == "" || w.scope == "user" {
 		r.mark("disabledMcpServers", "disabledMcpjsonServers", "enabledMcpjsonServers")
 		off = append(off, texts(root.Get("disabledMcpjsonServers"))...)
 	}
@@ -127,7 +127,7 @@ func (r *reader) toolSwitches(switches *syntax.Node, servers []Server) {
 	}
 	r.mark("tools")
 	for _, m := range switches.Members {
-		if m.Value.Kind != syntax.Bool || m.Value.Text != "false" {
+		if !m.Value.False() {
 			continue
 		}
 		for i := range servers {

@@ -30,7 +30,7 @@ func (e *entry) boolean(h *hit) (value, ok bool) {
 		if h.node.JS {
 			e.note(JSBoolean, h.name, h.off)
 		}
-		value, ok = text == "true", true
+		value, ok = h.node.True(), true
 	case text == "true" || text == "yes" || text == "on" || text == "1":
 		value, ok = true, true
 		e.note(StringBool, h.name, h.off)
@@ -69,7 +69,7 @@ func (e *entry) takeApproval(h *hit) {
 	switch h.role {
 	case roleApprove:
 		if h.node.Kind == syntax.Bool {
-			if h.node.Text == "true" {
+			if h.node.True() {
 				e.s.AutoApprove = []string{"*"}
 			}
 			return
@@ -204,7 +204,7 @@ func (e *entry) takeOAuth() {
 func (e *entry) takeOAuthNode(h *hit) {
 	switch {
 	case h.node.Kind == syntax.Bool:
-		e.oauth().Off = h.node.Text == "false"
+		e.oauth().Off = h.node.False()
 	case h.node.IsObject() && (h.rank != rankPlain || len(h.node.Members) == 0 || hasOAuthField(h.node)):
 		e.oauth()
 		for _, m := range h.node.Members {
@@ -259,7 +259,7 @@ func (e *entry) takeOAuthField(r role, n *syntax.Node) bool {
 	case r == roleOAuthSecret && n.Scalar():
 		e.oauth().ClientSecret = n.Text
 	case r == roleOAuthOn && n.Kind == syntax.Bool:
-		e.oauth().Off = n.Text == "false"
+		e.oauth().Off = n.False()
 	default:
 		return false
 	}

@@ -20,10 +20,12 @@ func (r *reader) tree(root *syntax.Node) Dialect {
 		return id
 	case DockerCatalog:
 		r.dockerCatalog(root)
+		r.unrelated(root, []wrapper{{top: "registry"}})
 		return id
 	}
 	r.readInputs(root.Get("inputs"))
 	r.readInputs(root.Get("mcp").Get("inputs"))
+	r.readInputs(root.Get("mcp.inputs"))
 	found := r.wrappersIn(root)
 	if len(found) > 0 {
 		return r.wrapped(root, found)
@@ -259,17 +261,19 @@ func (r *reader) wrapped(root *syntax.Node, found []wrapper) Dialect {
 		}
 		before := len(r.paste.Servers)
 		r.holder(w, row, root)
-		if tops[w.name] || len(r.paste.Servers) == before && w.name != found[0].name {
+		if tops[w.top] || len(r.paste.Servers) == before && w.top != found[0].top {
 			continue
 		}
-		tops[w.name] = true
+		tops[w.top] = true
 		if w.dotted {
 			r.noteAt(WrapperDotted, "", w.offset)
 		}
 		if r.isSynonym(w) {
 			r.noteAt(WrapperSynonym, w.name, w.offset)
 		}
-		names = append(names, w.name)
+		if w.scope == "" || w.scope == "user" {
+			names = append(names, w.top)
+		}
 	}
 	if len(names) > 1 {
 		r.note(TwoWrappers, strings.Join(names, ","))
@@ -352,7 +356,7 @@ func (r *reader) duplicateTop(root *syntax.Node) {
 func (r *reader) unrelated(root *syntax.Node, found []wrapper) {
 	for _, m := range root.Members {
 		switch m.Name {
-		case "$schema", "name", "version", "schema", "title", "description", "inputs", "mcp", "projects":
+		case "$schema", "name", "version", "schema", "title", "description", "inputs", "mcp", "mcp.inputs", "projects":
 			continue
 		}
 		if r.readKeys[m.Name] || isTop(found, m.Name) {

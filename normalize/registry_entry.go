@@ -124,7 +124,7 @@ func text(n *syntax.Node, camel string) string {
 	return ""
 }
 
-func isTrue(n *syntax.Node, camel string) bool { return text(n, camel) == "true" }
+func isTrue(n *syntax.Node, camel string) bool { return getField(n, camel).True() }
 
 func items(n *syntax.Node, camel string) []*syntax.Node {
 	if v := getField(n, camel); v != nil {

@@ -54,7 +54,7 @@ func (e *draft) checkEnv() {
 func (e *entry) checkTLS() {
 	for i := range e.hits {
 		h := &e.hits[i]
-		if h.role == roleVerifyTLS && h.node.Kind == syntax.Bool && (h.node.Text == "true") == insecureName(h.name) {
+		if h.role == roleVerifyTLS && h.node.Kind == syntax.Bool && h.node.True() == insecureName(h.name) {
 			e.note(TLSVerifyOff, "", h.off)
 		}
 	}
@@ -87,24 +87,20 @@ const minSecret = 8
 // checkSecret notes a secret that stands in the paste in clear: no reference,
 // no command, no placeholder.
 func (e *draft) checkSecret(f, name string, v val) {
-	if !secretName(name) || v.own || len(v.text) < minSecret || isPlaceholder(v.text, e.d.id) || holdsRef(v.text, e.d.id) {
+	if !secretName(name) || v.own || len(v.text) < minSecret || isPlaceholder(v.text, e.d.id) || holdsRef(v.text) {
 		return
 	}
 	e.note(SecretInline, f, v.off)
 }
 
 // holdsRef tells whether a value holds anything that stands for another value.
-func holdsRef(s string, id Dialect) bool {
+func holdsRef(s string) bool {
 	for i := 0; i < len(s); i++ {
 		switch s[i] {
 		case '$':
 			var r ref
 			scanRef(s[i:], &r)
-			if r.kind == refVar || r.kind == refInput || r.kind == refCommand || r.kind == refFile ||
-				r.kind == refUnsupported || r.kind == refBare && isUpper(r.name) {
-				return true
-			}
-			if id == Continue && strings.HasPrefix(s[i:], "${{") || id == MCPB && strings.HasPrefix(s[i:], "${user_config.") {
+			if r.kind != refText && (r.kind != refBare || isUpper(r.name)) && r.size > 2 {
 				return true
 			}
 			i += r.size - 1
@@ -177,5 +173,47 @@ func (e *draft) checkQuery(address string) {
 		if value != "" && (secretName(name) || secretParameters[strings.ToLower(name)]) {
 			e.note(SecretInURL, clip(name), e.url.off)
 		}
+	}
+}
+
+// archived are the reference servers that are no longer kept, with their
+// successors, or "" where none is known. Source: the README of
+// modelcontextprotocol/servers.
+var archived = map[string]string{
+	"@modelcontextprotocol/server-aws-kb-retrieval": "",
+	"@modelcontextprotocol/server-brave-search":     "brave/brave-search-mcp-server",
+	"@modelcontextprotocol/server-everart":          "",
+	"@modelcontextprotocol/server-github":           "github/github-mcp-server",
+	"@modelcontextprotocol/server-gitlab":           "",
+	"@modelcontextprotocol/server-gdrive":           "",
+	"@modelcontextprotocol/server-google-maps":      "",
+	"@modelcontextprotocol/server-postgres":         "",
+	"@modelcontextprotocol/server-puppeteer":        "microsoft/playwright-mcp",
+	"@modelcontextprotocol/server-redis":            "redis/mcp-redis",
+	"@modelcontextprotocol/server-slack":            "zencoderai/slack-mcp-server",
+	"mcp-server-sentry":                             "getsentry/sentry-mcp",
+	"mcp-server-sqlite":                             "",
+}
+
+// invented are names that stand in public configurations and never existed.
+var invented = map[string]bool{
+	"@anthropic-ai/mcp-filesystem-server": true, "@anthropic/mcp-filesystem-server": true, "@anthropic/mcp-memory": true,
+	"@modelcontextprotocol/server-git": true, "@modelcontextprotocol/server-fetch": true,
+}
+
+// checkPackage notes packages that should not be run.
+func (e *draft) checkPackage() {
+	pkg := packageName(packageOf(e.s.Command, e.s.Args))
+	successor, old := archived[pkg]
+	switch {
+	case invented[pkg]:
+		e.note(InventedPackage, pkg, e.command.off)
+	case old:
+		e.note(ArchivedPackage, pkg, e.command.off)
+		message := "the package is archived and no longer mended"
+		if successor != "" {
+			message += "; its successor is " + successor
+		}
+		e.s.Notes[len(e.s.Notes)-1].Message = message
 	}
 }

@@ -112,11 +112,11 @@ func (c *spelling) reference(r *ref) string {
 
 // bare reads $NAME, which is a reference to some clients.
 func (c *spelling) bare(s string, i, end int, r *ref, escaped bool) int {
-	if c.use == useScript {
+	if c.use == useScript || escaped {
 		return end
 	}
 	scope := c.e.d.bare
-	if !escaped && (scope == bareEverywhere || scope == bareHeaders && c.use == useHeader) {
+	if (scope == bareEverywhere || scope == bareHeaders && c.use == useHeader) {
 		return c.replace(s, i, end, "${"+r.name+"}")
 	}
 	if isUpper(r.name) {

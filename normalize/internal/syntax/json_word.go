@@ -50,6 +50,10 @@ func (p *jsonParser) loose(n *Node, text string) {
 		}
 		return
 	}
+	if name, ok := strings.CutPrefix(text, "process.env."); ok && strings.IndexFunc(name, notInName) < 0 {
+		n.Kind, n.Text = String, "${"+name+"}"
+		return
+	}
 	if num, ok := decimal(text); ok {
 		n.Kind, n.Text = Number, num
 		return
@@ -60,6 +64,8 @@ func (p *jsonParser) loose(n *Node, text string) {
 	}
 	n.Kind, n.Text = String, text
 }
+
+func notInName(r rune) bool { return r >= 0x80 || !isBareKey(byte(r)) || r == '-' }
 
 // wordLen is the length of the bare word at the start of s, up to what ends a
 // value. "//" is a comment only after a blank, since addresses hold it too.

@@ -16,6 +16,7 @@ package syntax
 
 import (
 	"strconv"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -43,7 +44,8 @@ type Node struct {
 	Kind Kind
 	// JS is set on a Bool that was written !0 or !1.
 	JS bool
-	// Text is a String's content, a Number's text, or "true" or "false".
+	// Text is a String's content, a Number's text, or a Bool as it was written
+	// where the format allows more than "true" and "false".
 	Text string
 	// Offset is the byte in the source at which the value starts.
 	Offset int
@@ -77,6 +79,12 @@ func (n *Node) Get(name string) *Node {
 // IsObject reports whether n is an object; nil is none.
 func (n *Node) IsObject() bool { return n != nil && n.Kind == Object }
 
+// True reports whether n is a boolean that is true.
+func (n *Node) True() bool { return n != nil && n.Kind == Bool && strings.EqualFold(n.Text, "true") }
+
+// False reports whether n is a boolean that is false.
+func (n *Node) False() bool { return n != nil && n.Kind == Bool && !n.True() }
+
 // Scalar reports whether n is a boolean, a number or a string.
 func (n *Node) Scalar() bool {
 	return n != nil && (n.Kind == Bool || n.Kind == Number || n.Kind == String)
@@ -88,7 +96,7 @@ func (n *Node) Scalar() bool {
 func (n *Node) AppendJSON(b []byte) []byte {
 	switch n.Kind {
 	case Bool:
-		return append(b, n.Text...)
+		return strconv.AppendBool(b, n.True())
 	case Number:
 		if !isJSONNumber(n.Text) {
 			return AppendQuoted(b, n.Text)

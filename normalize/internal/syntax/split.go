@@ -109,6 +109,7 @@ type splitter struct {
 	comments bool // lines that start with #
 	prose    bool
 	failures int
+	broken   bool // an object could not be read, so its parts are not tried
 }
 
 // maxFailures bounds the tries to read a document in one chunk, each of which
@@ -116,7 +117,7 @@ type splitter struct {
 const maxFailures = 32
 
 func (s *splitter) chunk(c *chunk) {
-	s.c, s.pos, s.trees, s.commands, s.comments, s.prose, s.failures = c, 0, 0, 0, false, false, 0
+	*s = splitter{out: s.out, c: c}
 	outside := c.block == 0 && s.out.Fences > 0
 	for s.skipBlank(); s.pos < len(c.text); s.skipBlank() {
 		if outside {
@@ -164,16 +165,16 @@ func (s *splitter) piece() {
 		if s.toml() {
 			return
 		}
-	case startsJSON(rest):
+	case startsJSON(rest) && (!s.broken || indentation(s.c.text, s.pos) == 0):
 		if s.json(s.pos) {
 			return
 		}
-	case startsFragment(rest):
+	case !s.broken && startsFragment(rest):
 		if s.fragment() {
 			return
 		}
 	}
-	if s.command() || s.links() || s.yaml() || s.jsonInLine() {
+	if s.command() || s.links() || !s.broken && (s.yaml() || s.jsonInLine()) {
 		return
 	}
 	if rest[0] == '#' {

@@ -64,7 +64,10 @@ func (s *splitter) yaml() bool {
 		}
 	}
 	if err != nil {
-		s.fault(err, src, start)
+		s.failures++
+		if yamlLike(s.c.text[s.pos : s.pos+lineLen(s.c.text[s.pos:])]) { // no sentence
+			s.fault(err, src, start)
+		}
 		return false
 	}
 	s.pos, s.comments = end, false // those before belong to it
@@ -159,6 +162,9 @@ func (s *splitter) links() bool {
 		s.add(Document{Form: LinkForm, Text: line[at+start : at+end]}, rest[at+start:], s.pos+at+start)
 		found = true
 		at += end
+		if i := strings.Index(line[at:], "</a>"); i >= 0 { // the label of the link
+			at += i + len("</a>")
+		}
 	}
 	if found {
 		s.commands++

@@ -64,6 +64,7 @@ func (s *splitter) json(start int) bool {
 	if err != nil {
 		if c, _ := fullwidth(src); src[0] == '{' || c == '{' {
 			s.fault(err, src, start)
+			s.broken = s.broken || indentation(s.c.text, start) == 0 || start == s.pos
 		}
 		return false
 	}

@@ -78,9 +78,6 @@ func (l yamlLines) node(y *yamldoc.Node) *Node {
 	default:
 		n.Text = y.Value
 		n.Kind = scalarKind(y)
-		if n.Kind == Bool {
-			n.Text = strings.ToLower(y.Value)
-		}
 	}
 	return n
 }
