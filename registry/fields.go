@@ -85,22 +85,23 @@ func (r *reader) entry(e *entry, n *tree.Node, defaults bool) {
 	items := r.members(n)
 	for i := range items {
 		m := &items[i]
-		r.path.Push(m.Key, 0)
-		r.member(e, m, defaults)
+		r.path.Push(m.Key)
+		r.field(e, m, defaults)
 		r.path.Pop()
 	}
 }
 
-func (r *reader) member(e *entry, m *tree.Node, defaults bool) {
+func (r *reader) field(e *entry, m *tree.Node, defaults bool) {
 	at, known := r.index[m.Key]
 	switch {
-	case known && defaults && r.fields[at].take == nil && m.Key != "manifest_path":
+	case known && defaults && r.fields[at].take == nil && m.Key != "manifest_path",
+		defaults && strings.HasPrefix(m.Key, "x-"):
 		r.reject(m.KeyMark, NotADefault, "%s is particular to each repo; move it to the entries", quote(m.Key))
-	case known && m.Kind == tree.Null: // written down as absent
+	case known && isAbsent(m):
 	case known:
 		r.fields[at].read(r, e, m)
 		e.has |= 1 << at
-	case strings.HasPrefix(m.Key, "x-") && !defaults:
+	case strings.HasPrefix(m.Key, "x-"):
 		if e.Extensions == nil {
 			e.Extensions = make(map[string]json.RawMessage)
 		}
@@ -108,6 +109,11 @@ func (r *reader) member(e *entry, m *tree.Node, defaults bool) {
 	default:
 		r.unknown(m, r.names, topFields(), "belongs at the top of the file, before the repos")
 	}
+}
+
+// isAbsent reports whether a field is written down as having no value.
+func isAbsent(m *tree.Node) bool {
+	return m.Kind == tree.Null || m.Key == "manifest_path" && m.Kind == tree.String && m.Text == ""
 }
 
 // unknown reports a field that is not part of the format here; elsewhere says where some names belong.
@@ -119,7 +125,7 @@ func (r *reader) unknown(n *tree.Node, here, other []string, elsewhere string) {
 		}
 	}
 	hint := didYouMean(n.Key, here)
-	if hint == "" {
+	if hint == "" && elsewhere != "" {
 		hint = "; a field of your own starts with x-"
 	}
 	r.reject(n.KeyMark, UnknownField, "unknown field %s%s", quote(n.Key), hint)
@@ -148,7 +154,7 @@ func (r *reader) id(n *tree.Node) (string, bool) {
 func (r *reader) formerIDs(e *entry, n *tree.Node) {
 	items := r.list(n)
 	for i := range items {
-		r.path.Push("", i)
+		r.path.PushItem(i)
 		if id, ok := r.id(&items[i]); ok {
 			e.FormerIDs = append(e.FormerIDs, strings.Clone(id))
 			e.former = append(e.former, items[i].Mark)
@@ -193,7 +199,7 @@ func (r *reader) manifestPath(e *entry, n *tree.Node) {
 	e.manifestMark = n.Mark
 	s, ok := r.text(n)
 	switch {
-	case !ok || s == "":
+	case !ok:
 	case isAbsolute(s):
 		e.ManifestPath = strings.Clone(s)
 	default:
@@ -242,10 +248,10 @@ func (r *reader) signals(n *tree.Node) Signals {
 	items := r.members(n)
 	for i := range items {
 		m := &items[i]
-		r.path.Push(m.Key, 0)
-		if to := s.named(m.Key); to != nil {
+		r.path.Push(m.Key)
+		if to := s.named(m.Key); to != nil && m.Kind != tree.Null {
 			*to, _ = r.boolean(m)
-		} else {
+		} else if to == nil {
 			r.unknown(m, []string{"has_docs", "has_mkdocs", "has_adr", "has_intents"}, nil, "")
 		}
 		r.path.Pop()
@@ -276,7 +282,7 @@ func (r *reader) statuses(n *tree.Node) map[string]EntrypointStatus {
 	out := make(map[string]EntrypointStatus, len(items))
 	for i := range items {
 		m := &items[i]
-		r.path.Push(m.Key, 0)
+		r.path.Push(m.Key)
 		p, ok := r.checked(m.KeyMark, strings.TrimSuffix(m.Key, "/"))
 		status, known := choice(r, m, StatusPresent, StatusMissing, StatusNotAFile, StatusOutsideRoot, StatusTooLarge, StatusUnreadable)
 		if ok && known {
@@ -294,7 +300,7 @@ func (r *reader) components(n *tree.Node) []Component {
 	}
 	out := make([]Component, 0, len(items))
 	for i := range items {
-		r.path.Push("", i)
+		r.path.PushItem(i)
 		if c := r.component(&items[i]); c.ID != "" {
 			out = append(out, c)
 		}
@@ -309,15 +315,16 @@ func (r *reader) component(n *tree.Node) Component {
 	items := r.members(n)
 	for i := range items {
 		m := &items[i]
-		r.path.Push(m.Key, 0)
-		switch m.Key {
-		case "id":
+		r.path.Push(m.Key)
+		absent := m.Kind == tree.Null
+		switch {
+		case m.Key == "id" && !absent:
 			c.ID, _ = r.name(m)
-		case "labels":
+		case m.Key == "labels" && !absent:
 			c.Labels = r.words(r.list(m), r.name)
-		case "paths":
+		case m.Key == "paths" && !absent:
 			c.Roots = r.roots(m)
-		default:
+		case m.Key != "id" && m.Key != "labels" && m.Key != "paths":
 			r.unknown(m, []string{"id", "labels", "paths"}, nil, "")
 		}
 		r.path.Pop()

@@ -71,16 +71,13 @@ func (r *reader) checkEntry(i int, e *entry, root string) {
 	at := func(mark tree.Mark, field string, code Code, severity Severity, format string, args ...any) {
 		r.reportAt(mark, i, "repos["+strconv.Itoa(i)+"]"+field, code, severity, format, args...)
 	}
-	if !r.states(e, "repo_id") {
-		at(e.mark, ".repo_id", MissingField, Reject, "an entry needs a repo_id")
-	}
 	if !r.states(e, "manifest_source") {
 		at(e.mark, ".manifest_source", MissingField, Reject,
 			"an entry needs a manifest_source: repo if the repo has a manifest, generated if not")
 	}
 	r.rebaseEntry(e, root, at)
 	r.checkManifest(e, at)
-	if e.ManifestPath == "" && len(e.Entrypoints) == 0 && !r.states(e, "entrypoints") {
+	if e.ManifestSource != SourceRepo && e.ManifestPath == "" && len(e.Entrypoints) == 0 && !r.states(e, "entrypoints") {
 		at(e.mark, ".entrypoints", NoEntrypoints, Warn, "there is neither a manifest nor an entrypoint, so nothing can be read")
 	}
 	for _, p := range undeclared(&e.Repo) {

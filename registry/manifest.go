@@ -44,7 +44,7 @@ func ParseManifest(data []byte, opts *ParseOptions) (*Manifest, []Problem, error
 	r.manifest = true
 	m := new(Manifest)
 	loc, complete := tree.Read(data, o.format(data), tree.Handler{
-		Member: func(n *tree.Node) { r.manifestMember(m, n) },
+		Member: func(n *tree.Node) bool { r.manifestMember(m, n); return !r.hopeless() },
 		Item:   func(int, *tree.Node) bool { return true },
 		Fault:  r.fault,
 	})
@@ -54,14 +54,14 @@ func ParseManifest(data []byte, opts *ParseOptions) (*Manifest, []Problem, error
 	if !complete || r.top.foreign != nil {
 		return nil, nil, &Error{Problems: r.problems(loc)}
 	}
-	if m.ID == "" {
+	if !r.top.hasID {
 		r.reportAt(0, -1, "repo_id", MissingField, Warn, "the manifest gives no repo_id; the registry's counts")
 	}
 	return m, r.problems(loc), nil
 }
 
 func (r *reader) manifestMember(m *Manifest, n *tree.Node) {
-	r.path.Push(n.Key, 0)
+	r.path.Push(n.Key)
 	defer r.path.Pop()
 	if n.Kind == tree.Null && slices.Contains(manifestFields(), n.Key) || n.Key == "repo_id" && n.Kind == tree.String && n.Text == "" {
 		return // written down as absent
@@ -72,6 +72,7 @@ func (r *reader) manifestMember(m *Manifest, n *tree.Node) {
 	case "kind":
 		r.manifestKind(n)
 	case "repo_id":
+		r.top.hasID = true
 		id, _ := r.id(n)
 		m.ID = strings.Clone(id)
 	case "repo_class":

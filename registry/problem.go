@@ -32,7 +32,7 @@ const (
 	Syntax           Code = Code(yamldoc.Syntax)           // the text is not well formed
 	SecondDocument   Code = Code(yamldoc.SecondDocument)   // anything after the first document
 	TooDeep          Code = Code(yamldoc.TooDeep)          // nested deeper than 32 levels
-	TooManyValues    Code = Code(yamldoc.TooManyNodes)     // more than 100,000 values in an entry, or a million in a YAML or TOML file
+	TooManyValues    Code = Code(yamldoc.TooManyNodes)     // more than 50,000 values in an entry, or a million in a YAML or TOML file
 	TooManyKeys      Code = Code(yamldoc.TooManyKeys)      // more than 4,096 keys in one mapping
 	TooManyItems     Code = "too_many_items"               // more than 10,000 items in one list, or 250,000 repos
 	TextTooLong      Code = "text_too_long"                // a single text of more than 64 KiB
@@ -119,10 +119,13 @@ func (e *Error) Error() string {
 			}
 		}
 	}
-	if rejects > 1 {
-		return fmt.Sprintf("%s, and %d more problems", first, rejects-1)
+	switch rejects {
+	case 0, 1:
+		return first
+	case 2:
+		return first + ", and 1 more problem"
 	}
-	return first
+	return fmt.Sprintf("%s, and %d more problems", first, rejects-1)
 }
 
 // Unwrap gives the cause, for errors.Is with those of io/fs.

@@ -22,6 +22,7 @@ type reader struct {
 	found    []finding
 	dropped  int // problems beyond maxProblems
 	rejects  int
+	stopped  bool // reading stopped as there were too many
 
 	path tree.Path // of the value being read
 
@@ -86,6 +87,12 @@ func (r *reader) reportAt(mark tree.Mark, item int, field string, code Code, sev
 	r.found = append(r.found, finding{Problem: p, mark: mark, item: item})
 }
 
+// hopeless reports whether so much is wrong that the rest need not be read.
+func (r *reader) hopeless() bool {
+	r.stopped = r.rejects >= maxProblems
+	return r.stopped
+}
+
 // fault notes a problem of the text.
 func (r *reader) fault(f tree.Fault) {
 	r.reportAt(f.Mark, f.Item, f.Field, Code(f.Code), Reject, "%s", f.Msg)
@@ -105,16 +112,25 @@ func (r *reader) problems(loc *tree.Locator) []Problem {
 	slices.SortStableFunc(out, func(a, b Problem) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
-	if r.dropped > 0 {
-		last := out[len(out)-1]
-		last.Code, last.Severity, last.Field, last.RepoID = TooManyProblems, Warn, "", ""
-		if r.rejects > 0 {
-			last.Severity = Reject
-		}
-		last.Message = fmt.Sprintf("%d more problems are not listed", r.dropped)
-		out = append(out, last)
+	if r.dropped > 0 || r.stopped {
+		out = append(out, r.more(out[len(out)-1]))
 	}
 	return out
+}
+
+// more tells of the problems that are not listed, at the place of the last that is.
+func (r *reader) more(last Problem) Problem {
+	p := Problem{
+		Code: TooManyProblems, Severity: Warn, File: last.File, Line: last.Line, Column: last.Column,
+		Message: fmt.Sprintf("%d more problems are not listed", r.dropped),
+	}
+	if r.stopped {
+		p.Message = "there are too many problems, the rest was not read"
+	}
+	if r.rejects > 0 {
+		p.Severity = Reject
+	}
+	return p
 }
 
 // keep gives a copy of a text that does not hold the whole file in memory, the same copy for equal texts.

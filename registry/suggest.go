@@ -1,19 +1,17 @@
 package registry
 
-import (
-	"strings"
-)
+import "strings"
 
 // didYouMean gives the end of a message that names the most similar of some names, "" if none is similar.
 func didYouMean(s string, names []string) string {
-	best, least := "", len(s)/3+1
-	plain := strings.ToLower(strings.ReplaceAll(s, "-", "_"))
-	if len(plain) > maxWord {
+	best, least := "", max(1, len(s)/3)+1
+	if len(s) > maxWord {
 		return ""
 	}
+	plain := strings.ToLower(strings.ReplaceAll(s, "-", "_"))
 	for _, name := range names {
 		other := strings.ToLower(strings.ReplaceAll(name, "-", "_"))
-		if d := distance(plain, other); d < least || d == least && best == "" {
+		if d := distance(plain, other); d < least {
 			best, least = name, d
 		}
 	}

@@ -28,6 +28,7 @@ func topFields() []string {
 // top is what the top of a document says.
 type top struct {
 	hasVersion, hasKind, hasRepos bool
+	hasID                         bool     // of a manifest, even a faulty one
 	newer                         bool     // a minor version that this package does not know
 	foreign                       *finding // the document has a version that cannot be read
 	workspaceRoot                 string
@@ -38,7 +39,7 @@ type top struct {
 // registry reads a whole registry.
 func (r *reader) registry(data []byte, format tree.Format) (*Registry, error) {
 	loc, complete := tree.Read(data, format, tree.Handler{
-		Stream: streamed, Member: r.topMember, Item: r.repo, Fault: r.fault,
+		Stream: streamed, Member: r.member, Item: r.repo, Fault: r.fault,
 	})
 	root, err := r.root()
 	if err != nil {
@@ -56,8 +57,8 @@ func (r *reader) registry(data []byte, format tree.Format) (*Registry, error) {
 
 // repo reads one entry.
 func (r *reader) repo(i int, n *tree.Node) bool {
-	r.path.Push(streamed, 0)
-	r.path.Push("", i)
+	r.path.Push(streamed)
+	r.path.PushItem(i)
 	defer r.path.Pop()
 	defer r.path.Pop()
 	if i == maxRepos {
@@ -65,12 +66,23 @@ func (r *reader) repo(i int, n *tree.Node) bool {
 		return false
 	}
 	r.entries = append(r.entries, entry{})
-	r.entry(&r.entries[i], n, false)
-	return true
+	e := &r.entries[i]
+	r.entry(e, n, false)
+	if !r.states(e, "repo_id") && !e.broken {
+		r.path.Push("repo_id")
+		r.reject(n.Mark, MissingField, "an entry needs a repo_id")
+		r.path.Pop()
+	}
+	return !r.hopeless()
+}
+
+func (r *reader) member(n *tree.Node) bool {
+	r.topMember(n)
+	return !r.hopeless()
 }
 
 func (r *reader) topMember(n *tree.Node) {
-	r.path.Push(n.Key, 0)
+	r.path.Push(n.Key)
 	defer r.path.Pop()
 	if n.Kind == tree.Null && n.Key != streamed && slices.Contains(topFields(), n.Key) {
 		return // written down as absent

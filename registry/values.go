@@ -104,7 +104,7 @@ func (r *reader) list(n *tree.Node) []tree.Node {
 func (r *reader) words(items []tree.Node, read func(n *tree.Node) (string, bool)) []string {
 	words := r.scratch[:0]
 	for i := range items {
-		r.path.Push("", i)
+		r.path.PushItem(i)
 		s, ok := read(&items[i])
 		if ok && slices.Contains(words, s) {
 			r.report(items[i].Mark, InvalidValue, Warn, "%s is in the list already", quote(s))
@@ -167,7 +167,7 @@ func mapping[V any](r *reader, n *tree.Node, read func(n *tree.Node) (V, bool)) 
 		if m.Kind == tree.Null {
 			continue // written down as absent
 		}
-		r.path.Push(m.Key, 0)
+		r.path.Push(m.Key)
 		if r.key(m) {
 			if v, ok := read(m); ok {
 				out[r.keep(m.Key)] = v
@@ -190,7 +190,7 @@ func (r *reader) roots(n *tree.Node) []ResourceRoot {
 		if m.Kind == tree.Null {
 			continue // written down as absent
 		}
-		r.path.Push(m.Key, 0)
+		r.path.Push(m.Key)
 		if r.key(m) {
 			if paths := r.rootPaths(m); len(paths) > 0 {
 				out = append(out, ResourceRoot{Type: r.keep(m.Key), Paths: paths})

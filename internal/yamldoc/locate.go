@@ -10,8 +10,12 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// locateBytes is the longest text for which a fault is located to the character.
-const locateBytes = 64 << 10
+// A fault is located to the character in a text of at most locateBytes with at most locateMarks characters
+// that open a level, since the library takes a millisecond for a few hundred levels.
+const (
+	locateBytes = 64 << 10
+	locateMarks = 2000
+)
 
 var lineText = regexp.MustCompile(`^line (\d+): `)
 
@@ -21,7 +25,7 @@ var lineText = regexp.MustCompile(`^line (\d+): `)
 // has the same error. Long texts get the line that the library reports.
 func locate(src []byte, cause error) *Error {
 	text := cause.Error()
-	if len(src) <= locateBytes {
+	if len(src) <= locateBytes && countAny(src, "[", "{", "- ", "? ") <= locateMarks {
 		n := sort.Search(len(src), func(n int) bool { return failsAlike(src[:n], text) })
 		for n > 1 && n <= len(src) && (src[n-1] == '\n' || src[n-1]&0xc0 == 0x80) {
 			n-- // name the character that was cut, not its last byte or the line break behind it
@@ -37,9 +41,15 @@ func locate(src []byte, cause error) *Error {
 }
 
 func message(text string) string {
-	text = strings.TrimPrefix(text, "yaml: ")
-	return lineText.ReplaceAllString(text, "")
+	text = lineText.ReplaceAllString(strings.TrimPrefix(text, "yaml: "), "")
+	if len(text) > maxMessage {
+		text = strings.ToValidUTF8(text[:maxMessage], "") + "..."
+	}
+	return text
 }
+
+// maxMessage is the longest message, as some repeat a name from the text.
+const maxMessage = 200
 
 // failsAlike reports whether a beginning of the text, read to its end, has an error of the given text.
 func failsAlike(src []byte, text string) bool {

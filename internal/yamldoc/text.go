@@ -3,6 +3,7 @@ package yamldoc
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
@@ -72,10 +73,7 @@ func admit(src []byte, o *Options) ([]byte, error) {
 	}
 	// Each node but a few per line needs one of these characters before it. The library needs some 250
 	// bytes and a microsecond for a node, so a text made of nothing else has to be stopped here.
-	var marks int
-	for _, c := range []string{"\n", ",", "[", "{"} {
-		marks += bytes.Count(src, []byte(c))
-	}
+	marks := countAny(src, "\n", ",", "[", "{")
 	if marks > o.MaxNodes {
 		return nil, &Error{
 			Line: 1, Column: 1, Code: TooManyNodes,
@@ -85,20 +83,53 @@ func admit(src []byte, o *Options) ([]byte, error) {
 	return src, probe(src, o)
 }
 
-// probe parses the first lines of a long text and applies the limits to them. Whatever breaks a limit there
-// breaks it in the whole text too, at the same place, and is refused without the cost of parsing the rest.
-// A text that cannot be cut (its first lines are no document by themselves) is left to the full parse.
+func countAny(src []byte, what ...string) int {
+	n := 0
+	for _, w := range what {
+		n += bytes.Count(src, []byte(w))
+	}
+	return n
+}
+
+// probe parses the beginning of a long text and applies the limits to it. Whatever breaks a limit there
+// breaks it in the whole text too, at the same place, and is refused without the cost of parsing the rest. A
+// text that cannot be cut so that its beginning is a document is left to the full parse.
 func probe(src []byte, o *Options) error {
 	if len(src) <= probeAbove {
 		return nil
 	}
-	cut := bytes.LastIndexByte(src[:probeBytes], '\n')
-	if cut < 0 {
-		return nil
+	head := src[:probeBytes]
+	for _, cut := range [][]byte{cutAfterLine(head), cutAfterComma(head)} {
+		if doc, err := decode(yaml.NewDecoder(bytes.NewReader(cut))); err == nil {
+			if err := bound(doc, o); err != nil {
+				return err
+			}
+		}
 	}
-	doc, err := decode(yaml.NewDecoder(bytes.NewReader(src[:cut+1])))
-	if err != nil {
-		return nil
+	return nil
+}
+
+func cutAfterLine(head []byte) []byte { return head[:bytes.LastIndexByte(head, '\n')+1] }
+
+// cutAfterComma cuts flow style at a comma and closes what is open there.
+func cutAfterComma(head []byte) []byte {
+	head = head[:bytes.LastIndexByte(head, ',')+1]
+	var open []byte
+	for i := 0; i < len(head); i++ {
+		switch c := head[i]; c {
+		case '[', '{':
+			open = append(open, c+2) // the closing bracket in ASCII
+		case ']', '}':
+			open = open[:max(len(open)-1, 0)]
+		case '"', '\'':
+			if n := bytes.IndexByte(head[i+1:], c); n >= 0 {
+				i += n + 1
+			}
+		}
 	}
-	return bound(doc, o)
+	out := bytes.Clone(head)
+	for _, c := range slices.Backward(open) {
+		out = append(out, c)
+	}
+	return out
 }

@@ -59,17 +59,13 @@ func (d *jsonDecoder) root() bool {
 			d.repeated(key)
 		}
 		if d.text[d.pos] == '[' && d.h.streams(key.Key) && !repeated {
-			d.h.Member(&Node{Kind: List, Key: key.Key, KeyMark: key.KeyMark, Mark: Mark(d.pos)})
-			return d.items(func(i int) bool {
+			return d.h.Member(&Node{Kind: List, Key: key.Key, KeyMark: key.KeyMark, Mark: Mark(d.pos)}) && d.items(func(i int) bool {
 				n, ok := d.item(Node{})
 				return ok && d.h.Item(i, &n)
 			})
 		}
 		n, ok := d.item(key)
-		if ok && !repeated {
-			d.h.Member(&n)
-		}
-		return ok
+		return ok && (repeated || d.h.Member(&n))
 	})
 }
 
@@ -188,7 +184,7 @@ func (d *jsonDecoder) members(read func(key Node) bool) bool {
 		if d.space(); d.pos == len(d.text) {
 			return d.fail(d.pos, yamldoc.Syntax, "the text ends where a value is expected")
 		}
-		d.path.Push(key.Key, 0)
+		d.path.Push(key.Key)
 		ok = read(key)
 		d.path.Pop()
 		return ok
@@ -198,7 +194,7 @@ func (d *jsonDecoder) members(read func(key Node) bool) bool {
 // items reads a list and calls read at the start of each item.
 func (d *jsonDecoder) items(read func(i int) bool) bool {
 	return d.enclosed(']', "value", func(i int) bool {
-		d.path.Push("", i)
+		d.path.PushItem(i)
 		ok := read(i)
 		d.path.Pop()
 		return ok

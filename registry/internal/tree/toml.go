@@ -3,6 +3,7 @@ package tree
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/BurntSushi/toml"
@@ -48,12 +49,17 @@ func decodeTOML(text string) (decoded map[string]any, err error) {
 }
 
 func tomlFault(err error) Fault {
-	f := Fault{Item: -1, Code: yamldoc.Syntax, Msg: Clip(err.Error(), 200)}
+	f := Fault{Item: -1, Code: yamldoc.Syntax, Msg: oneLine(err.Error())}
 	var pe toml.ParseError
 	if errors.As(err, &pe) {
-		f.Mark, f.Msg = Mark(pe.Position.Start), Clip(pe.Message, 200)
+		f.Mark, f.Msg = Mark(pe.Position.Start), oneLine(pe.Message)
 	}
 	return f
+}
+
+// oneLine shortens a message that repeats some of the text.
+func oneLine(s string) string {
+	return Clip(strings.Join(strings.Fields(s), " "), 200)
 }
 
 // tomlReader joins the values of the library with the places that the scanner found.
@@ -65,16 +71,15 @@ type tomlReader struct {
 func (r *tomlReader) member(v *tomlValue, decoded any) bool {
 	if !r.h.streams(v.key) || v.kind != List {
 		n, ok := r.item(v, decoded)
-		if ok {
-			r.h.Member(&n)
-		}
-		return ok
+		return ok && r.h.Member(&n)
 	}
 	list := tomlList(decoded)
 	if len(list) != len(v.items) {
 		return r.differ(v)
 	}
-	r.h.Member(&Node{Kind: List, Key: v.key, KeyMark: v.keyMark, Mark: v.mark})
+	if !r.h.Member(&Node{Kind: List, Key: v.key, KeyMark: v.keyMark, Mark: v.mark}) {
+		return false
+	}
 	for i, item := range v.items {
 		n, ok := r.item(item, list[i])
 		if !ok || !r.h.Item(i, &n) {

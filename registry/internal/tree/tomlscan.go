@@ -19,14 +19,14 @@ type tomlScanner struct {
 	table    *tomlValue // the table that the last header named
 	nodes    int
 	faults   []Fault
-	exceeded bool // a limit
+	exceeded bool // a limit, also that of faults
 }
 
 // tomlValue is one place. Its kind is Map, List, or String for every scalar.
 type tomlValue struct {
 	parent  *tomlValue
 	key     string
-	index   int // in a list
+	index   int // in a list, -1 in a table
 	kind    Kind
 	keyMark Mark
 	mark    Mark
@@ -34,6 +34,7 @@ type tomlValue struct {
 	items   []*tomlValue
 	keys    map[string]*tomlValue
 	headers bool // a list made by [[headers]]
+	defined bool // a table with a [header] of its own
 }
 
 func scanTOML(text, stream string) *tomlScanner {
@@ -83,9 +84,13 @@ func (s *tomlScanner) header() bool {
 	if list {
 		s.table = s.appendTable(at, last, Mark(start))
 	} else {
-		s.table = s.descend(at, last)
+		if s.table = s.descend(at, last); s.table != nil && s.table.defined {
+			s.repeated(at, last)
+		} else if s.table != nil {
+			s.table.defined = s.table.parent == at
+		}
 	}
-	return s.table != nil
+	return s.table != nil && !s.exceeded
 }
 
 // tomlKey is one part of a dotted key.
@@ -125,7 +130,7 @@ func (s *tomlScanner) appendTable(at *tomlValue, k tomlKey, mark Mark) *tomlValu
 
 // add puts a new value into a table.
 func (s *tomlScanner) add(at *tomlValue, k tomlKey, kind Kind, mark Mark) *tomlValue {
-	v := &tomlValue{parent: at, key: k.text, kind: kind, keyMark: k.mark, mark: mark}
+	v := &tomlValue{parent: at, key: k.text, index: -1, kind: kind, keyMark: k.mark, mark: mark}
 	if len(at.items) == MaxKeys {
 		s.exceed(v, yamldoc.TooManyKeys, "more than %d keys in one table; write a list", MaxKeys)
 		return nil
@@ -185,7 +190,7 @@ func (s *tomlScanner) pair(at *tomlValue, depth int) bool {
 	last := parts[len(parts)-1]
 	if at.keys[last.text] != nil {
 		s.repeated(at, last)
-		return s.value(&tomlValue{parent: at, key: last.text, keyMark: last.mark}, depth+len(parts))
+		return !s.exceeded && s.value(&tomlValue{parent: at, key: last.text, index: -1, keyMark: last.mark}, depth+len(parts))
 	}
 	v := s.add(at, last, String, Mark(s.pos))
 	return v != nil && s.value(v, depth+len(parts)-1)
@@ -193,9 +198,10 @@ func (s *tomlScanner) pair(at *tomlValue, depth int) bool {
 
 func (s *tomlScanner) repeated(at *tomlValue, k tomlKey) {
 	if len(s.faults) == maxTOMLFaults {
+		s.exceeded = true
 		return
 	}
-	field, item := (&tomlValue{parent: at, key: k.text}).field(s.stream)
+	field, item := (&tomlValue{parent: at, key: k.text, index: -1}).field(s.stream)
 	s.faults = append(s.faults, Fault{
 		Mark: k.mark, Field: field, Item: item, Code: yamldoc.DuplicateKey,
 		Msg: fmt.Sprintf("key %s was given before in the same table; remove one", Quote(k.text)),
@@ -296,7 +302,7 @@ func (s *tomlScanner) dotted() ([]tomlKey, bool) {
 		}
 		parts = append(parts, k)
 		if len(parts) > MaxDepth {
-			s.exceed(&tomlValue{parent: s.root, key: parts[0].text, keyMark: parts[0].mark}, yamldoc.TooDeep,
+			s.exceed(&tomlValue{parent: s.root, key: parts[0].text, index: -1, keyMark: parts[0].mark}, yamldoc.TooDeep,
 				"nested deeper than %d levels", MaxDepth)
 			return nil, false
 		}
@@ -312,7 +318,7 @@ func (s *tomlScanner) key() (tomlKey, bool) {
 	start := s.pos
 	k := tomlKey{mark: Mark(start)}
 	if c := s.peek(); c == '"' || c == '\'' {
-		if !s.quoted(&tomlValue{parent: s.table, keyMark: k.mark}) {
+		if !s.quoted(&tomlValue{parent: s.table, index: -1, keyMark: k.mark}) {
 			return k, false
 		}
 		literal := s.text[start:s.pos]
@@ -364,7 +370,7 @@ func (s *tomlScanner) peek() byte {
 func (v *tomlValue) field(stream string) (field string, item int) {
 	p := NewPath(stream)
 	for ; v.parent != nil; v = v.parent {
-		p.Push(v.key, v.index)
+		p.steps = append(p.steps, step{v.key, v.index})
 	}
 	slices.Reverse(p.steps)
 	return p.Field()

@@ -66,7 +66,7 @@ const (
 	MaxKeys  = 4096     // of one mapping
 	MaxItems = 10_000   // of one list, except the streamed one
 	MaxText  = 64 << 10 // bytes of one scalar
-	MaxNodes = 100_000  // of one item, or of one member of the root that is not streamed
+	MaxNodes = 50_000   // of one item, or of one member of the root that is not streamed
 )
 
 // Fault is something wrong with the text itself.
@@ -81,7 +81,7 @@ type Fault struct {
 // Handler receives a document. All functions are required.
 type Handler struct {
 	Stream string                    // the member of the root whose items are given one by one, "" for none
-	Member func(n *Node)             // each member; the streamed list comes first without its items
+	Member func(n *Node) bool        // each member; the streamed list comes first without its items; false ends reading
 	Item   func(i int, n *Node) bool // each streamed item; false ends reading
 	Fault  func(f Fault)
 }
@@ -159,15 +159,18 @@ type Path struct {
 }
 
 type step struct {
-	key   string // "" for an element of a list
-	index int
+	key   string
+	index int // of an item of a list, -1 for a member of a mapping
 }
 
 // NewPath gives the path of the root of a document in which the items of one member are streamed.
 func NewPath(stream string) Path { return Path{stream: stream} }
 
-// Push enters a member of a mapping, or with an empty key an element of a list.
-func (p *Path) Push(key string, index int) { p.steps = append(p.steps, step{key, index}) }
+// Push enters a member of a mapping.
+func (p *Path) Push(key string) { p.steps = append(p.steps, step{key, -1}) }
+
+// PushItem enters an item of a list.
+func (p *Path) PushItem(index int) { p.steps = append(p.steps, step{"", index}) }
 
 // Pop leaves what was entered last.
 func (p *Path) Pop() { p.steps = p.steps[:len(p.steps)-1] }
@@ -178,7 +181,7 @@ func (p *Path) Field() (field string, item int) {
 	var b strings.Builder
 	for i, s := range p.steps {
 		switch {
-		case s.key == "":
+		case s.index >= 0:
 			b.WriteString("[" + strconv.Itoa(s.index) + "]")
 		case i == 0:
 			b.WriteString(Quote(s.key))
@@ -186,7 +189,7 @@ func (p *Path) Field() (field string, item int) {
 			b.WriteString("." + Quote(s.key))
 		}
 	}
-	if len(p.steps) > 1 && p.steps[0].key == p.stream && p.steps[1].key == "" {
+	if len(p.steps) > 1 && p.steps[0].key == p.stream && p.steps[1].index >= 0 {
 		return b.String(), p.steps[1].index
 	}
 	return b.String(), -1

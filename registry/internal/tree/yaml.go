@@ -41,7 +41,7 @@ func (y *yamlReader) root(root *yamldoc.Node) bool {
 		if !keys.add(key) {
 			continue
 		}
-		y.path.Push(key.Value, 0)
+		y.path.Push(key.Value)
 		ok := y.member(key, value)
 		y.path.Pop()
 		if !ok {
@@ -54,14 +54,14 @@ func (y *yamlReader) root(root *yamldoc.Node) bool {
 func (y *yamlReader) member(key, value *yamldoc.Node) bool {
 	if !y.h.streams(key.Value) || value.Kind != yamldoc.SequenceNode {
 		n, ok := y.item(value)
-		if n.Key, n.KeyMark = key.Value, mark(key); ok {
-			y.h.Member(&n)
-		}
-		return ok
+		n.Key, n.KeyMark = key.Value, mark(key)
+		return ok && y.h.Member(&n)
 	}
-	y.h.Member(&Node{Kind: List, Key: key.Value, KeyMark: mark(key), Mark: mark(value)})
+	if !y.h.Member(&Node{Kind: List, Key: key.Value, KeyMark: mark(key), Mark: mark(value)}) {
+		return false
+	}
 	for i, item := range value.Content {
-		y.path.Push("", i)
+		y.path.PushItem(i)
 		n, ok := y.item(item)
 		y.path.Pop()
 		if !ok || !y.h.Item(i, &n) {
@@ -122,7 +122,7 @@ func (y *yamlReader) list(from *yamldoc.Node, n *Node) bool {
 	}
 	n.Items = y.alloc(len(from.Content))
 	for i, child := range from.Content {
-		y.path.Push("", i)
+		y.path.PushItem(i)
 		ok := y.convert(child, &n.Items[i])
 		y.path.Pop()
 		if !ok {
@@ -143,7 +143,7 @@ func (y *yamlReader) mapping(from *yamldoc.Node, n *Node) bool {
 		}
 		m := &n.Items[used]
 		m.Key, m.KeyMark = key.Value, mark(key)
-		y.path.Push(key.Value, 0)
+		y.path.Push(key.Value)
 		ok := y.convert(from.Content[i+1], m)
 		y.path.Pop()
 		if !ok {
@@ -191,14 +191,14 @@ func descend(n *yamldoc.Node, line, column int, p *Path) bool {
 	for i, child := range n.Content {
 		switch {
 		case n.Kind != yamldoc.MappingNode:
-			p.Push("", i)
+			p.PushItem(i)
 		case i%2 == 0 && child.Line == line && child.Column == column:
-			p.Push(child.Value, 0)
+			p.Push(child.Value)
 			return true
 		case i%2 == 0:
 			continue
 		default:
-			p.Push(n.Content[i-1].Value, 0)
+			p.Push(n.Content[i-1].Value)
 		}
 		if descend(child, line, column, p) {
 			return true
