@@ -1,0 +1,58 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"path/filepath"
+	"runtime"
+
+	"github.com/mcpcontract/mcpcontract/examples/internal/cli"
+	"github.com/mcpcontract/mcpcontract/normalize"
+)
+
+const exportUsage = `usage: connections export -to CLIENT [flags] [FILE]
+
+Reads a configuration in any form and prints it in CLIENT's own. What that form cannot say is told on stderr. Without FILE, or
+with -, the configuration comes from stdin.
+
+flags:
+`
+
+func exportCommand(args []string, s streams) error {
+	var to, dialect, goos string
+	fs := flag.NewFlagSet("export", flag.ContinueOnError)
+	fs.SetOutput(s.err)
+	fs.StringVar(&to, "to", "", "`client` to write for")
+	fs.StringVar(&dialect, "dialect", "", "`client` whose configuration this is (default: found out from the text)")
+	fs.StringVar(&goos, "os", runtime.GOOS, "operating `system` of the client")
+	fs.Usage = func() {
+		fmt.Fprint(fs.Output(), exportUsage)
+		fs.PrintDefaults()
+	}
+	if err := fs.Parse(args); err != nil {
+		if errors.Is(err, flag.ErrHelp) {
+			return err
+		}
+		return cli.ExitError(2)
+	}
+	text, name, err := s.readInput(fs.Args())
+	if err != nil {
+		return err
+	}
+	paste, err := normalize.Parse(text, &normalize.ParseOptions{
+		Dialect: normalize.Dialect(dialect), Name: filepath.Base(name), GOOS: goos,
+	})
+	if err != nil {
+		return explain(s, name, text, err)
+	}
+	out, notes, err := normalize.Export(normalize.Dialect(to), paste.Servers, &normalize.ExportOptions{GOOS: goos})
+	if err != nil {
+		return err
+	}
+	for _, n := range append(paste.Notes, notes...) {
+		fmt.Fprintln(s.err, noteLine(n))
+	}
+	_, err = s.out.Write(out)
+	return err
+}

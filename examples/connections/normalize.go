@@ -1,0 +1,179 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/mcpcontract/mcpcontract/examples/internal/cli"
+	"github.com/mcpcontract/mcpcontract/normalize"
+)
+
+const normalizeUsage = `usage: connections normalize [flags] [FILE]
+
+Prints the servers that a configuration declares, one record each, and what was repaired or guessed. Without FILE, or with -,
+the configuration comes from stdin. Nothing that it names is run or opened.
+
+flags:
+`
+
+// normalizeFlags is the command line of normalize.
+type normalizeFlags struct {
+	dialect, goos, envFile, secretsFile, home, workspace, format string
+	expand                                                       bool
+}
+
+func (c *normalizeFlags) parse(args []string, s streams) ([]string, error) {
+	fs := flag.NewFlagSet("normalize", flag.ContinueOnError)
+	fs.SetOutput(s.err)
+	fs.StringVar(&c.dialect, "dialect", "", "`client` whose configuration this is (default: found out from the text)")
+	fs.StringVar(&c.goos, "os", runtime.GOOS, "operating `system` of the launch: linux, windows or darwin")
+	fs.StringVar(&c.envFile, "env-file", "", "`file` of NAME=value lines, literal, in place of this process's environment")
+	fs.StringVar(&c.secretsFile, "secrets-file", "", "`file` of NAME=value lines that is asked after the environment, like a vault")
+	fs.StringVar(&c.home, "home", "", "home `folder` of the launch (default: of this process, unless -os is another system)")
+	fs.StringVar(&c.workspace, "workspace", "", "workspace `folder` of the launch (default: none)")
+	fs.BoolVar(&c.expand, "expand", false, "resolve references; values of secrets are shown")
+	fs.StringVar(&c.format, "format", "json", "json or table")
+	fs.Usage = func() {
+		fmt.Fprint(fs.Output(), normalizeUsage)
+		fs.PrintDefaults()
+	}
+	if err := fs.Parse(args); err != nil {
+		if errors.Is(err, flag.ErrHelp) {
+			return nil, err
+		}
+		return nil, cli.ExitError(2)
+	}
+	if c.format != "json" && c.format != "table" {
+		return nil, fmt.Errorf("unknown format %q; use json or table", c.format)
+	}
+	if !slices.Contains([]string{"linux", "windows", "darwin"}, c.goos) {
+		return nil, fmt.Errorf("unknown system %q; use linux, windows or darwin", c.goos)
+	}
+	if c.home == "" && c.goos == runtime.GOOS {
+		c.home, _ = os.UserHomeDir()
+	}
+	return fs.Args(), nil
+}
+
+// vars are the variables in the order in which they are asked.
+func (c *normalizeFlags) vars() ([]normalize.Vars, error) {
+	vars := []normalize.Vars{processVars}
+	if c.envFile != "" {
+		v, err := readVars(c.envFile, "env")
+		if err != nil {
+			return nil, err
+		}
+		vars[0] = v
+	}
+	if c.secretsFile != "" {
+		v, err := readVars(c.secretsFile, "vault")
+		if err != nil {
+			return nil, err
+		}
+		vars = append(vars, v)
+	}
+	return vars, nil
+}
+
+func normalizeCommand(ctx context.Context, args []string, s streams) error {
+	var c normalizeFlags
+	files, err := c.parse(args, s)
+	if err != nil {
+		return err
+	}
+	vars, err := c.vars()
+	if err != nil {
+		return err
+	}
+	text, name, err := s.readInput(files)
+	if err != nil {
+		return err
+	}
+	paste, err := normalize.Parse(text, &normalize.ParseOptions{
+		Dialect: normalize.Dialect(c.dialect), Name: filepath.Base(name), GOOS: c.goos,
+	})
+	if err != nil {
+		return explain(s, name, text, err)
+	}
+	out := result{DocWarnings: noteTexts(paste.Notes), Servers: []record{}}
+	var notes [][]normalize.Note
+	for i := range paste.Servers {
+		r, n, err := c.record(ctx, &paste.Servers[i], vars)
+		if err != nil {
+			return err
+		}
+		out.Servers = append(out.Servers, r)
+		notes = append(notes, n)
+	}
+	if c.format == "table" {
+		return writeTable(s.out, paste, out.Servers, notes)
+	}
+	return writeJSON(s, out)
+}
+
+// record gives the record to print for a server, and all its notes.
+func (c *normalizeFlags) record(ctx context.Context, s *normalize.Server, vars []normalize.Vars) (record, []normalize.Note, error) {
+	notes := slices.Clone(s.Notes)
+	launch := asWritten(s)
+	fault := s.Err
+	if c.expand && fault == nil {
+		l, more, err := s.Expand(ctx, vars, &normalize.ExpandOptions{GOOS: c.goos, Home: c.home, Workspace: c.workspace})
+		if ctx.Err() != nil {
+			return record{}, nil, ctx.Err()
+		}
+		if err == nil {
+			launch, notes = l, append(notes, more...)
+		} else if !errors.As(err, &fault) {
+			return record{}, nil, err
+		}
+	}
+	return newRecord(s, &launch, notes, fault), notes, nil
+}
+
+func writeJSON(s streams, v any) error {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(v); err != nil {
+		return err
+	}
+	_, err := s.out.Write(b.Bytes())
+	return err
+}
+
+// explain prints where a text cannot be read, with a caret below the column.
+func explain(s streams, name string, text []byte, err error) error {
+	var e *normalize.Error
+	if !errors.As(err, &e) || e.Line == 0 {
+		return err
+	}
+	if name == "" {
+		name = "stdin"
+	}
+	fmt.Fprintf(s.err, "%s:%d:%d: %s\n", name, e.Line, e.Column, e.Message)
+	lines := strings.Split(string(text), "\n")
+	if e.Line <= len(lines) {
+		line := []rune(strings.TrimRight(lines[e.Line-1], "\r"))
+		column := min(e.Column-1, len(line))
+		from := max(0, column-60)
+		shown := string(line[from:min(len(line), column+20)])
+		pad := strings.Map(func(r rune) rune {
+			if r == '\t' {
+				return r
+			}
+			return ' '
+		}, string(line[from:column]))
+		fmt.Fprintf(s.err, "    %s\n    %s^\n", shown, pad)
+	}
+	return cli.ExitError(1)
+}
