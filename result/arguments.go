@@ -21,8 +21,8 @@ const (
 // explain says which arguments do not match the tool's schema. The SDK's own
 // text, why, stops at the first and echoes whole values; it stands in, cut,
 // where the schema cannot be had.
-func (sh *shaper) explain(ctx context.Context, next mcp.MethodHandler, req mcp.Request, why string) *Error {
-	call, ok := req.(*mcp.CallToolRequest)
+func (x *exchange) explain(ctx context.Context, why string) *Error {
+	call, ok := x.req.(*mcp.CallToolRequest)
 	if !ok {
 		return invalid(why)
 	}
@@ -33,7 +33,7 @@ func (sh *shaper) explain(ctx context.Context, next mcp.MethodHandler, req mcp.R
 	if _, ok := args.(map[string]any); !ok {
 		return invalid("got " + kind(args) + ", want an object")
 	}
-	schema := inputSchema(ctx, next, call)
+	schema := inputSchema(ctx, x.next, call)
 	if schema == nil {
 		return invalid(why)
 	}
@@ -55,7 +55,7 @@ func notDecoded(e *json.UnmarshalTypeError) *Error {
 	if e.Field != "" {
 		path = fit("/"+strings.ReplaceAll(e.Field, ".", "/"), shownPath)
 	}
-	return invalidAt(at(path)+"cannot be read as "+e.Type.String(), 1, []string{path})
+	return invalidAt(fmt.Sprintf("%scannot be read as %v", at(path), e.Type), 1, []string{path})
 }
 
 // invalidAt wraps what is wrong with arguments whose place is known.
@@ -81,7 +81,7 @@ func invalid(why string) *Error {
 func inputSchema(ctx context.Context, next mcp.MethodHandler, call *mcp.CallToolRequest) *jsonschema.Schema {
 	params := &mcp.ListToolsParams{Meta: call.Params.Meta}
 	for range maxPages {
-		res, err := next(ctx, "tools/list", &mcp.ListToolsRequest{Session: call.Session, Params: params, Extra: call.Extra})
+		res, err := next(ctx, methodList, &mcp.ListToolsRequest{Session: call.Session, Params: params, Extra: call.Extra})
 		list, ok := res.(*mcp.ListToolsResult)
 		if err != nil || !ok || list == nil {
 			return nil

@@ -21,39 +21,48 @@ func TestInvalidArguments(t *testing.T) {
 	}{
 		{
 			"enum", `{"properties":{"a":{"enum":["x","y"],"description":"for people"}}}`, `{"a":"zzz"}`,
-			`/a: got a string, want {"enum":["x","y"]}`, []string{"/a"},
+			`/a: got a string, want {"enum":["x","y"]}`,
+			[]string{"/a"},
 		},
 		{
 			"pattern", `{"properties":{"a":{"type":"string","pattern":"^<[a-z]+>$"}}}`, `{"a":"zzz"}`,
-			`/a: got a string, want {"type":"string","pattern":"^<[a-z]+>$"}`, []string{"/a"},
+			`/a: got a string, want {"type":"string","pattern":"^<[a-z]+>$"}`,
+			[]string{"/a"},
 		},
 		{
 			"nested", `{"properties":{"a":{"type":"array","items":{"type":"object","properties":{"b":{"type":"integer"}},"required":["b","c"]}}}}`,
-			`{"a":[{"b":1,"c":2},{"b":"zzz"}]}`, `/a/1/c: missing; /a/1/b: got a string, want {"type":"integer"}`, []string{"/a/1/c", "/a/1/b"},
+			`{"a":[{"b":1,"c":2},{"b":"zzz"}]}`, `/a/1/c: missing; /a/1/b: got a string, want {"type":"integer"}`,
+			[]string{"/a/1/c", "/a/1/b"},
 		},
 		{
 			"array bounds", `{"properties":{"a":{"type":"array","maxItems":1}}}`, `{"a":[1,2]}`,
-			`/a: got an array, want {"type":"array","maxItems":1}`, []string{"/a"},
+			`/a: got an array, want {"type":"array","maxItems":1}`,
+			[]string{"/a"},
 		},
 		{
 			"map values", `{"properties":{"a":{"type":"object","additionalProperties":{"type":"integer"}}}}`, `{"a":{"k":1,"l":null,"m":"zzz"}}`,
-			`/a/l: got null, want {"type":"integer"}; /a/m: got a string, want {"type":"integer"}`, []string{"/a/l", "/a/m"},
+			`/a/l: got null, want {"type":"integer"}; /a/m: got a string, want {"type":"integer"}`,
+			[]string{"/a/l", "/a/m"},
 		},
 		{
 			"one of several", `{"properties":{"a":{"oneOf":[{"type":"string"},{"type":"null"}]}}}`, `{"a":true}`,
-			`/a: got a boolean, want {"oneOf":[{"type":"string"},{"type":"null"}]}`, []string{"/a"},
+			`/a: got a boolean, want {"oneOf":[{"type":"string"},{"type":"null"}]}`,
+			[]string{"/a"},
 		},
 		{
 			"no arguments taken", `{"additionalProperties":false}`, `{"a":1}`,
-			`/a: unknown, want one of `, []string{"/a"},
+			`/a: unknown, want one of `,
+			[]string{"/a"},
 		},
 		{
 			"a reference is named where it stands", `{"properties":{"a":{"$ref":"#/$defs/d"}},"$defs":{"d":{"type":"integer"}}}`, `{"a":"zzz"}`,
-			`got an object, want {"type":"object","properties":{"a":{"$ref":"#/$defs/d"}},"$defs":{"d":{"type":"integer"}}}`, []string{""},
+			`got an object, want {"type":"object","properties":{"a":{"$ref":"#/$defs/d"}},"$defs":{"d":{"type":"integer"}}}`,
+			[]string{""},
 		},
 		{
 			"many", `{"properties":{"a":{"type":"array","items":{"type":"integer"}}}}`, `{"a":["a","b","c","d","e","f"]}`,
-			strings.Repeat("; /a/N: got a string, want {\"type\":\"integer\"}", 4)[2:] + "; and 2 more", []string{"/a/0", "/a/1", "/a/2", "/a/3"},
+			strings.Repeat("; /a/N: got a string, want {\"type\":\"integer\"}", 4)[2:] + "; and 2 more",
+			[]string{"/a/0", "/a/1", "/a/2", "/a/3"},
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -100,7 +109,7 @@ func TestInvalidArgumentsWithoutSchema(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			failed := new(mcp.CallToolResult)
-			failed.SetError(errorText(`validating "arguments": why ` + strings.Repeat("x", 9000)))
+			failed.SetError(textError(`validating "arguments": why ` + strings.Repeat("x", 9000)))
 			h := result.Middleware(nil)(func(_ context.Context, method string, _ mcp.Request) (mcp.Result, error) {
 				if method == "tools/list" {
 					return list()
@@ -118,6 +127,6 @@ func TestInvalidArgumentsWithoutSchema(t *testing.T) {
 	}
 }
 
-type errorText string
+type textError string
 
-func (e errorText) Error() string { return string(e) }
+func (e textError) Error() string { return string(e) }

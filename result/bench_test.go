@@ -40,38 +40,6 @@ func callFrom(name, version string) *mcp.CallToolRequest {
 	}}
 }
 
-func TestAllocs(t *testing.T) {
-	for _, tt := range []struct {
-		name    string
-		client  string
-		version string
-		mirror  bool
-		most    float64
-	}{
-		{"text with the mirror", "Zed", "1.0.0", true, 1},
-		{"text without", "Zed", "1.0.0", false, 3},
-		{"structured with the mirror", "codex", "1.0.0", true, 1},
-		{"structured without", "claude-code", "2.1.332", false, 1},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			ctx, req := context.Background(), callFrom(tt.client, tt.version)
-			raw := listing()
-			text := string(raw)
-			var made mcp.Result // the handler's own allocations are not ours
-			h := result.Middleware(nil)(func(context.Context, string, mcp.Request) (mcp.Result, error) { return made, nil })
-			made = answer(raw, text, tt.mirror)
-			got := testing.AllocsPerRun(1000, func() {
-				if _, err := h(ctx, "tools/call", req); err != nil {
-					t.Fatal(err)
-				}
-			})
-			if got > tt.most {
-				t.Errorf("got %v allocations a call, want at most %v", got, tt.most)
-			}
-		})
-	}
-}
-
 func BenchmarkMiddleware(b *testing.B) {
 	for _, bm := range []struct {
 		name, client string
@@ -88,5 +56,32 @@ func BenchmarkMiddleware(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// BenchmarkEndToEnd is a whole call through the SDK's stdio transport, with
+// this package and without.
+func BenchmarkEndToEnd(b *testing.B) {
+	for _, bm := range []struct {
+		name, client string
+		plain        bool
+	}{{"plain SDK", "codex", true}, {"text", "Zed", false}, {"structured", "codex", false}} {
+		for _, era := range []string{"handshake", "per request"} {
+			b.Run(bm.name+"/"+era, func(b *testing.B) {
+				w := pipe(b, fixture(serverConfig{Plain: bm.plain}))
+				request := `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"items","arguments":{"count":50}}}`
+				if era == "handshake" {
+					w.send(b, initialize(bm.client, "1.0.0", "2025-11-25"))
+					w.send(b, initialized)
+				} else {
+					request = strings.Replace(request, `"name"`, perRequest(bm.client, "1.0.0")+`,"name"`, 1)
+				}
+				b.ReportAllocs()
+				for b.Loop() {
+					w.send(b, request)
+				}
+				b.SetBytes(int64(len(w.send(b, request))))
+			})
+		}
 	}
 }

@@ -88,7 +88,7 @@ func TestErrorBudget(t *testing.T) {
 	for i := range 3000 {
 		fmt.Fprintf(&unknown, `,"field-%d":1`, i)
 	}
-	for _, tt := range []struct {
+	tests := []struct {
 		name, tool, args, code string
 		truncated              bool
 		count                  int
@@ -98,23 +98,24 @@ func TestErrorBudget(t *testing.T) {
 		{"text blocks", "fail-huge-flag", `{}`, "internal", true, 0, ""},
 		{"3,000 bad values", "pick", `{"colors":` + colors + `}`, "invalid_arguments", false, 3000, "/colors/0"},
 		{"3,000 unknown fields", "pick", `{` + unknown.String()[1:] + `}`, "invalid_arguments", false, 3000, "/field-0"},
-		{"a large value", "pick", `{"size":` + quote(strings.Repeat("long ", 20_000)) + `}`, "invalid_arguments", false, 1, "/size"},
+		{"a large value", "pick", `{"size":` + quote(strings.Repeat("secret ", 20_000)) + `}`, "invalid_arguments", false, 1, "/size"},
 		{"a large key", "pick", `{` + quote(controls()) + `:1}`, "invalid_arguments", false, 1, ""},
 		{"a value that does not decode", "pick", `{"since":` + quote(controls()) + `}`, "invalid_arguments", false, 1, "/since"},
-	} {
-		for _, tr := range transports {
-			for _, era := range eras {
-				t.Run(strings.Join([]string{tt.name, tr.name, era.name}, "/"), func(t *testing.T) {
-					w := tr.open(t, serverConfig{})
-					if era.meta == "" {
-						handshake(t, w)
-					}
+	}
+	for _, tr := range transports {
+		for _, era := range eras {
+			w := tr.open(t, serverConfig{})
+			if era.meta == "" {
+				handshake(t, w)
+			}
+			for _, tt := range tests {
+				t.Run(strings.Join([]string{tr.name, era.name, tt.name}, "/"), func(t *testing.T) {
 					reply, line := callTool(t, w, era.meta, tt.tool, tt.args)
 					size := len(line) - len(`{"jsonrpc":"2.0","id":7,"result":}`)
 					if size > 8192 {
 						t.Errorf("the error has %d bytes, want at most 8,192", size)
 					}
-					if !tt.truncated && strings.Contains(line, "long long") {
+					if strings.Contains(line, "secret") {
 						t.Errorf("a value is echoed in %.300s", line)
 					}
 					got := failureOf(t, reply).Error
@@ -176,6 +177,9 @@ func TestDiagnosticPages(t *testing.T) {
 		{"pages larger than any", "echo", `{"text":` + quote(mixed) + `}`, `{"text":` + unescaped(mixed) + `}`, 1 << 30},
 	} {
 		for _, client := range []string{"codex", "Zed"} {
+			if tt.tool == "fail-huge" && client == "Zed" {
+				continue // 300 pages, once
+			}
 			t.Run(tt.name+"/"+client, func(t *testing.T) {
 				w := pipe(t, fixture(serverConfig{Options: result.Options{MaxResult: 1100}}))
 				if tt.tool == "fail-huge" {

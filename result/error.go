@@ -124,6 +124,7 @@ func coerce(err error, text string) *Error {
 // the SDK or a handler chose to send as such. An error with a code of its own
 // is none, nor is what a client answered when it was asked for input.
 func wireError(err error) (*jsonrpc.Error, bool) {
+	//nolint:errorlint // bare is what the SDK sends as it is, data included
 	if w, ok := err.(*jsonrpc.Error); ok {
 		return w, w != nil && w.Code != 0
 	}

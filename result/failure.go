@@ -54,25 +54,26 @@ func bodyOf(e *Error) body {
 }
 
 // failed shapes a result that says isError.
-func (sh *shaper) failed(ctx context.Context, next mcp.MethodHandler, c Client, req mcp.Request, r *mcp.CallToolResult) *mcp.CallToolResult {
+func (x *exchange) failed(ctx context.Context, r *mcp.CallToolResult) *mcp.CallToolResult {
 	text := textOf(r.Content)
 	err := r.GetError()
 	if err == nil {
 		if said, ok := parseEnvelope(text); ok {
-			return sh.envelope(c, said, r.Meta)
+			return x.envelope(said, r.Meta)
 		}
 		if text == "" {
 			text = "the tool failed and gave no reason"
 		}
-		return sh.failure(c, &Error{Code: CodeInternal, Message: text}, r.Meta)
+		return x.envelope(say(&Error{Code: CodeInternal, Message: text}), r.Meta)
 	}
 	if why, ok := strings.CutPrefix(err.Error(), `validating "arguments": `); ok {
-		return sh.failure(c, sh.explain(ctx, next, req, why), r.Meta)
+		return x.failure(x.explain(ctx, why))
 	}
-	if e, ok := err.(*json.UnmarshalTypeError); ok { // a handler's own commonly is wrapped
-		return sh.failure(c, notDecoded(e), r.Meta)
+	//nolint:errorlint // the SDK returns it bare, and a handler's own commonly is wrapped
+	if e, ok := err.(*json.UnmarshalTypeError); ok {
+		return x.failure(notDecoded(e))
 	}
-	return sh.failure(c, coerce(err, text), r.Meta)
+	return x.envelope(say(coerce(err, text)), r.Meta)
 }
 
 // A saying is an error as it goes out.
@@ -88,34 +89,32 @@ func say(e *Error) saying {
 }
 
 // failure returns the result of a failed call: one text block, for everyone.
-func (sh *shaper) failure(c Client, e *Error, meta mcp.Meta) *mcp.CallToolResult {
-	return sh.envelope(c, say(e), meta)
-}
+func (x *exchange) failure(e *Error) *mcp.CallToolResult { return x.envelope(say(e), nil) }
 
 // envelope returns the result that says s, or less if that is over the budget.
-func (sh *shaper) envelope(c Client, s saying, meta mcp.Meta) *mcp.CallToolResult {
+func (x *exchange) envelope(s saying, meta mcp.Meta) *mcp.CallToolResult {
 	if len(s.text) <= maxEnvelope {
-		out := sh.errorResult(c, s)
+		out := x.errorResult(s)
 		out.Meta = maps.Clone(meta)
 		if data, err := json.Marshal(out); err == nil && len(data) <= maxEnvelope {
 			return out
 		}
 	}
-	return sh.errorResult(c, say(sh.cut(s.err, s.text, s.details)))
+	return x.errorResult(say(x.cut(s.err, s.text, s.details)))
 }
 
-func (sh *shaper) errorResult(c Client, s saying) *mcp.CallToolResult {
-	out := sh.fresh(c)
+func (x *exchange) errorResult(s saying) *mcp.CallToolResult {
+	out := x.fresh()
 	out.Content = []mcp.Content{&mcp.TextContent{Text: s.text}}
 	out.SetError(s.err)
 	return out
 }
 
 // fresh returns an empty result that no handler and no other call shares.
-func (sh *shaper) fresh(c Client) *mcp.CallToolResult {
+func (x *exchange) fresh() *mcp.CallToolResult {
 	out := new(mcp.CallToolResult)
-	if c.PerRequest {
-		*out = sh.complete
+	if x.client.PerRequest {
+		*out = x.complete
 	}
 	return out
 }

@@ -116,6 +116,9 @@ func TestIdentitiesHandshake(t *testing.T) {
 				continue
 			}
 			for _, protocol := range []string{"2025-06-18", "2025-11-25"} {
+				if tr.name == "stdio" && protocol == "2025-06-18" {
+					continue // a process each
+				}
 				t.Run(fmt.Sprintf("%s/%s %s/%s", tr.name, id.name, id.version, protocol), func(t *testing.T) {
 					w := tr.open(t, serverConfig{Only: []string{"note"}})
 					w.send(t, initialize(id.name, id.version, protocol))

@@ -13,11 +13,10 @@ import (
 // mend returns a copy of a result with its cache hints set and its null lists
 // replaced. A copy, because a handler may return one value to many calls, and
 // the SDK writes into what we return.
-func (sh *shaper) mend(ctx context.Context, method string, req mcp.Request, res mcp.Result) (mcp.Result, *Error) {
-	perRequest := ClientOf(req).PerRequest
+func (x *exchange) mend(ctx context.Context, res mcp.Result) (mcp.Result, *Error) {
 	switch r := res.(type) {
 	case *mcp.ListToolsResult:
-		return sh.mendTools(ctx, req, r)
+		return x.mendTools(ctx, r)
 	case *mcp.ListPromptsResult:
 		out := *r
 		private(&out.Cacheable)
@@ -42,7 +41,7 @@ func (sh *shaper) mend(ctx context.Context, method string, req mcp.Request, res 
 		res = &out
 	case *mcp.GetPromptResult:
 		if r.InputRequests != nil {
-			return passInput(perRequest, "prompt", res)
+			return x.passInput("prompt", res)
 		}
 		out := *r
 		if out.Messages == nil {
@@ -51,20 +50,20 @@ func (sh *shaper) mend(ctx context.Context, method string, req mcp.Request, res 
 		res = &out
 	case *mcp.ReadResourceResult:
 		if r.InputRequests != nil {
-			return passInput(perRequest, "resource", res)
+			return x.passInput("resource", res)
 		}
-		return sh.mendRead(ctx, req, r)
+		return x.mendRead(ctx, r)
 	default:
-		return sh.tried(ctx, method, req, res, res)
+		return x.tried(ctx, res, res)
 	}
 	res.SetMeta(maps.Clone(res.GetMeta()))
-	return sh.tried(ctx, method, req, res, res)
+	return x.tried(ctx, res, res)
 }
 
 // passInput passes the question of a handler on where the protocol carries
 // it: the very value, which the SDK has yet to finish.
-func passInput(perRequest bool, what string, res mcp.Result) (mcp.Result, *Error) {
-	if perRequest {
+func (x *exchange) passInput(what string, res mcp.Result) (mcp.Result, *Error) {
+	if x.client.PerRequest {
 		return res, nil
 	}
 	return nil, askedAgain(what)
@@ -79,19 +78,19 @@ func private(c *mcp.Cacheable) {
 
 // tried returns res if v, the part of it that may fail to encode, can be
 // encoded.
-func (sh *shaper) tried(ctx context.Context, method string, req mcp.Request, res mcp.Result, v any) (mcp.Result, *Error) {
+func (x *exchange) tried(ctx context.Context, res mcp.Result, v any) (mcp.Result, *Error) {
 	if _, err := json.Marshal(v); err != nil {
-		return nil, sh.unusable(ctx, method, req, "it is not JSON", err)
+		return nil, x.unusable(ctx, "it is not JSON", err)
 	}
 	return res, nil
 }
 
 // mendRead does not try to encode the contents themselves, which may be large
 // and cannot fail, only the metadata that a handler attached.
-func (sh *shaper) mendRead(ctx context.Context, req mcp.Request, r *mcp.ReadResourceResult) (mcp.Result, *Error) {
+func (x *exchange) mendRead(ctx context.Context, r *mcp.ReadResourceResult) (mcp.Result, *Error) {
 	out := *r
 	private(&out.Cacheable)
-	if p, ok := req.GetParams().(*mcp.ReadResourceParams); ok && p.InputResponses != nil {
+	if p, ok := x.req.GetParams().(*mcp.ReadResourceParams); ok && p.InputResponses != nil {
 		out.TTLMs = 0 // what a person's answer led to is for this call only
 	}
 	out.Meta = maps.Clone(r.Meta)
@@ -101,14 +100,14 @@ func (sh *shaper) mendRead(ctx context.Context, req mcp.Request, r *mcp.ReadReso
 			metas = append(metas, c.Meta)
 		}
 	}
-	return sh.tried(ctx, "resources/read", req, &out, metas)
+	return x.tried(ctx, &out, metas)
 }
 
-func (sh *shaper) mendTools(ctx context.Context, req mcp.Request, r *mcp.ListToolsResult) (mcp.Result, *Error) {
+func (x *exchange) mendTools(ctx context.Context, r *mcp.ListToolsResult) (mcp.Result, *Error) {
 	out := *r
 	private(&out.Cacheable)
 	out.Meta = maps.Clone(r.Meta)
-	schemas := sh.listsOutputSchemas(ClientOf(req))
+	schemas := x.listsOutputSchemas()
 	out.Tools = make([]*mcp.Tool, len(r.Tools))
 	for i, t := range r.Tools {
 		clone := *t
@@ -119,10 +118,10 @@ func (sh *shaper) mendTools(ctx context.Context, req mcp.Request, r *mcp.ListToo
 	}
 	data, err := json.Marshal(&out)
 	if err != nil {
-		return nil, sh.unusable(ctx, "tools/list", req, "it is not JSON", err)
+		return nil, x.unusable(ctx, "it is not JSON", err)
 	}
-	if limit := sh.opts.maxCatalog(); limit > 0 && len(data) > limit {
-		return nil, sh.catalogTooLarge(out.Tools, data, limit)
+	if limit := x.opts.maxCatalog(); limit > 0 && len(data) > limit {
+		return nil, x.catalogTooLarge(out.Tools, data, limit)
 	}
 	return &out, nil
 }
@@ -130,11 +129,11 @@ func (sh *shaper) mendTools(ctx context.Context, req mcp.Request, r *mcp.ListToo
 // listsOutputSchemas decides whether a tool list has output schemas. A list
 // of protocol 2026-07-28 may be cached for several clients and so is the same
 // for all; in a handshake session it may suit the one client.
-func (sh *shaper) listsOutputSchemas(c Client) bool {
-	if c.PerRequest {
-		return sh.opts.OutputSchemas
+func (x *exchange) listsOutputSchemas() bool {
+	if x.client.PerRequest {
+		return x.opts.OutputSchemas
 	}
-	return sh.opts.ShapeFor(c) == Structured
+	return x.opts.ShapeFor(x.client) == Structured
 }
 
 func (sh *shaper) catalogTooLarge(tools []*mcp.Tool, data []byte, limit int) *Error {

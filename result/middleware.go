@@ -51,44 +51,62 @@ func newShaper(opts *Options) *shaper {
 
 func (sh *shaper) middleware(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (res mcp.Result, err error) {
+		x := exchange{sh, next, method, req, Client{}}
 		defer func() {
 			if p := recover(); p != nil {
-				res, err = sh.panicked(ctx, method, req, p)
+				res, err = x.panicked(ctx, p)
 			}
 		}()
+		x.client = ClientOf(req)
 		res, err = next(ctx, method, req)
-		if method == "tools/call" {
-			return sh.call(ctx, next, req, res, err)
+		if method == methodCall {
+			return x.call(ctx, res, err)
 		}
-		return sh.other(ctx, method, req, res, err)
+		return x.other(ctx, res, err)
 	}
 }
 
+// An exchange is one request and what is known of it.
+type exchange struct {
+	*shaper
+	next   mcp.MethodHandler
+	method string
+	req    mcp.Request
+	client Client
+}
+
+// Methods that the middleware treats in a way of their own, or calls.
+const (
+	methodCall         = "tools/call"
+	methodList         = "tools/list"
+	notificationPrefix = "notifications/"
+)
+
 // panicked answers for a handler that panicked. What it panicked with may
 // hold anything, so only the log sees it.
-func (sh *shaper) panicked(ctx context.Context, method string, req mcp.Request, p any) (mcp.Result, error) {
-	sh.opts.logger().ErrorContext(ctx, "panic in a handler", "method", method, "target", target(req),
+func (x *exchange) panicked(ctx context.Context, p any) (mcp.Result, error) {
+	x.opts.logger().ErrorContext(ctx, "panic in a handler", "method", x.method, "target", x.target(),
 		"panic", fmt.Sprint(p), "stack", string(debug.Stack()))
 	e := &Error{Code: CodeInternal, Message: "the server failed inside this call; its log has the details"}
-	if method == "tools/call" {
-		return sh.failure(ClientOf(req), e, nil), nil
+	if x.method == methodCall {
+		return x.failure(e), nil
 	}
-	return nil, sh.protocolError(e)
+	return nil, x.protocolError(e)
 }
 
 // unusable reports a result that cannot be sent. Why is for the log and for
 // the client; cause, which may hold anything, is for the log.
-func (sh *shaper) unusable(ctx context.Context, method string, req mcp.Request, why string, cause error) *Error {
-	sh.opts.logger().ErrorContext(ctx, "unusable result", "method", method, "target", target(req), "reason", why, "cause", cause)
+func (x *exchange) unusable(ctx context.Context, why string, cause error) *Error {
+	x.opts.logger().ErrorContext(ctx, "unusable result", "method", x.method, "target", x.target(), "reason", why, "cause", cause)
 	return &Error{Code: CodeInternal, Message: "the server made a result that cannot be sent: " + why, Err: cause}
 }
 
-// target names what a request is about, for a log line.
-func target(req mcp.Request) string {
-	if isNil(req.GetParams()) {
+// target names what the request is about, for a log line.
+func (x *exchange) target() string {
+	if isNil(x.req.GetParams()) {
 		return ""
 	}
-	switch p := req.GetParams().(type) {
+	switch p := x.req.GetParams().(type) {
 	case *mcp.CallToolParamsRaw:
 		return short(p.Name, 200)
 	case *mcp.ReadResourceParams:
@@ -100,30 +118,29 @@ func target(req mcp.Request) string {
 }
 
 // call shapes what a tool answered.
-func (sh *shaper) call(ctx context.Context, next mcp.MethodHandler, req mcp.Request, res mcp.Result, err error) (mcp.Result, error) {
-	c := ClientOf(req)
+func (x *exchange) call(ctx context.Context, res mcp.Result, err error) (mcp.Result, error) {
 	if err != nil {
 		if w, ok := wireError(err); ok {
-			return nil, mendWire(req, w)
+			return nil, mendWire(x.req, w)
 		}
-		return sh.failure(c, coerce(err, err.Error()), nil), nil
+		return x.failure(coerce(err, err.Error())), nil
 	}
 	r, ok := res.(*mcp.CallToolResult)
 	if !ok || r == nil {
-		return sh.failure(c, sh.unusable(ctx, "tools/call", req, "the tool returned none", nil), nil), nil
+		return x.failure(x.unusable(ctx, "the tool returned none", nil)), nil
 	}
 	if r.InputRequests != nil || r.NeedsInput() {
-		if c.PerRequest {
+		if x.client.PerRequest {
 			return r, nil // the very value: the SDK has yet to finish it
 		}
-		return sh.failure(c, askedAgain("tool"), nil), nil
+		return x.failure(askedAgain("tool")), nil
 	}
 	if r.IsError {
-		return sh.failed(ctx, next, c, req, r), nil
+		return x.failed(ctx, r), nil
 	}
-	out, e := sh.succeeded(ctx, c, req, r)
+	out, e := x.succeeded(ctx, r)
 	if e != nil {
-		return sh.failure(c, e, nil), nil
+		return x.failure(e), nil
 	}
 	return out, nil
 }
@@ -139,22 +156,22 @@ func askedAgain(what string) *Error {
 }
 
 // other mends the results and errors of every method but tools/call.
-func (sh *shaper) other(ctx context.Context, method string, req mcp.Request, res mcp.Result, err error) (mcp.Result, error) {
+func (x *exchange) other(ctx context.Context, res mcp.Result, err error) (mcp.Result, error) {
 	if err != nil {
 		if w, ok := wireError(err); ok {
-			return nil, mendWire(req, w)
+			return nil, mendWire(x.req, w)
 		}
-		return nil, sh.protocolError(coerce(err, err.Error()))
+		return nil, x.protocolError(coerce(err, err.Error()))
 	}
-	if strings.HasPrefix(method, "notifications/") {
+	if strings.HasPrefix(x.method, notificationPrefix) {
 		return res, nil
 	}
 	if isNil(res) {
-		return nil, sh.protocolError(sh.unusable(ctx, method, req, "the handler returned none", nil))
+		return nil, x.protocolError(x.unusable(ctx, "the handler returned none", nil))
 	}
-	res, e := sh.mend(ctx, method, req, res)
+	res, e := x.mend(ctx, res)
 	if e != nil {
-		return nil, sh.protocolError(e)
+		return nil, x.protocolError(e)
 	}
 	return res, nil
 }

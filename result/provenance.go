@@ -7,11 +7,11 @@ import "encoding/json"
 type Staleness string
 
 const (
-	// Current: the source was checked while the result was made.
+	// Current means that the source was checked while the result was made.
 	Current Staleness = "current"
-	// Changed: the source differs from what was delivered.
+	// Changed means that the source differs from what was delivered.
 	Changed Staleness = "changed"
-	// Unknown: nobody checked.
+	// Unknown means that nobody checked.
 	Unknown Staleness = "unknown"
 )
 

@@ -212,6 +212,13 @@ func problems(n int) []problem {
 	return all
 }
 
+// sure is a question to the person at the client.
+func sure() mcp.InputRequestMap {
+	return mcp.InputRequestMap{"sure": &mcp.ElicitParams{
+		Message: "Sure?", RequestedSchema: json.RawMessage(`{"type":"object","properties":{}}`),
+	}}
+}
+
 func addRawTools(s *mcp.Server) {
 	raw := func(name string, h mcp.ToolHandler) {
 		s.AddTool(&mcp.Tool{Name: name, InputSchema: json.RawMessage(`{"type":"object"}`)}, h)
@@ -255,14 +262,10 @@ func addRawTools(s *mcp.Server) {
 		if answer, ok := req.Params.InputResponses["sure"].(*mcp.ElicitResult); ok {
 			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "the answer is " + answer.Action}}}, nil
 		}
-		return &mcp.CallToolResult{InputRequests: mcp.InputRequestMap{"sure": &mcp.ElicitParams{
-			Message: "Sure?", RequestedSchema: json.RawMessage(`{"type":"object","properties":{}}`),
-		}}}, nil
+		return &mcp.CallToolResult{InputRequests: sure()}, nil
 	})
 	raw("ask", func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		return &mcp.CallToolResult{InputRequests: mcp.InputRequestMap{"sure": &mcp.ElicitParams{
-			Message: "Sure?", RequestedSchema: json.RawMessage(`{"type":"object","properties":{}}`),
-		}}}, nil
+		return &mcp.CallToolResult{InputRequests: sure()}, nil
 	})
 }
 
@@ -291,7 +294,7 @@ func addResources(s *mcp.Server) {
 		return nil, nil
 	})
 	s.AddPrompt(&mcp.Prompt{Name: "ask"}, func(context.Context, *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
-		return &mcp.GetPromptResult{InputRequests: mcp.InputRequestMap{"roots": &mcp.ListRootsParams{}}}, nil
+		return &mcp.GetPromptResult{InputRequests: sure()}, nil
 	})
 }
 
@@ -314,7 +317,7 @@ func readResource(_ context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadRes
 	case "doc://nan":
 		res.Contents[0].Meta = mcp.Meta{"x": math.NaN()}
 	case "doc://ask":
-		return &mcp.ReadResourceResult{InputRequests: mcp.InputRequestMap{"roots": &mcp.ListRootsParams{}}}, nil
+		return &mcp.ReadResourceResult{InputRequests: sure()}, nil
 	default:
 		return nil, mcp.ResourceNotFoundError(req.Params.URI)
 	}

@@ -10,26 +10,26 @@ import (
 )
 
 // succeeded shapes a success.
-func (sh *shaper) succeeded(ctx context.Context, c Client, req mcp.Request, r *mcp.CallToolResult) (*mcp.CallToolResult, *Error) {
+func (x *exchange) succeeded(ctx context.Context, r *mcp.CallToolResult) (*mcp.CallToolResult, *Error) {
 	raw, err := rawOf(r.StructuredContent)
 	if err != nil {
-		return nil, sh.unusable(ctx, "tools/call", req, "its output is not JSON", err)
+		return nil, x.unusable(ctx, "its output is not JSON", err)
 	}
 	if err := encodable(r); err != nil {
-		return nil, sh.unusable(ctx, "tools/call", req, "a block or its metadata is not JSON", err)
+		return nil, x.unusable(ctx, "a block or its metadata is not JSON", err)
 	}
 	var out *mcp.CallToolResult
-	if root(raw) == '{' && sh.opts.ShapeFor(c) == Structured {
+	if root(raw) == '{' && x.opts.ShapeFor(x.client) == Structured {
 		if !json.Valid(raw) {
-			return nil, sh.unusable(ctx, "tools/call", req, "its output is not JSON", nil)
+			return nil, x.unusable(ctx, "its output is not JSON", nil)
 		}
-		out = sh.structured(c, r, raw)
+		out = x.structured(r, raw)
 	} else {
-		out = sh.text(c, r, raw)
+		out = x.text(r, raw)
 	}
-	if limit := sh.opts.maxResult(); limit > 0 {
+	if limit := x.opts.maxResult(); limit > 0 {
 		if size := sizeOf(out); size > limit {
-			return nil, sh.tooLarge(out, size, limit)
+			return nil, x.tooLarge(out, size, limit)
 		}
 	}
 	out.Meta = maps.Clone(r.Meta)
@@ -45,8 +45,8 @@ func rawOf(v any) (json.RawMessage, error) {
 }
 
 // structured keeps the blocks that say something the JSON does not.
-func (sh *shaper) structured(c Client, r *mcp.CallToolResult, raw json.RawMessage) *mcp.CallToolResult {
-	out := sh.fresh(c)
+func (x *exchange) structured(r *mcp.CallToolResult, raw json.RawMessage) *mcp.CallToolResult {
+	out := x.fresh()
 	out.Content = []mcp.Content{}
 	for _, b := range r.Content {
 		if _, ok := b.(*mcp.TextContent); !ok && !isNil(b) {
@@ -69,15 +69,15 @@ type textResult struct {
 }
 
 // text returns the blocks of r and, last, its output as JSON text.
-func (sh *shaper) text(c Client, r *mcp.CallToolResult, raw json.RawMessage) *mcp.CallToolResult {
+func (x *exchange) text(r *mcp.CallToolResult, raw json.RawMessage) *mcp.CallToolResult {
 	if isMirror(r.Content, raw) {
-		out := sh.fresh(c)
+		out := x.fresh()
 		out.Content = r.Content[:1:1]
 		return out
 	}
 	out := new(textResult)
-	if c.PerRequest {
-		out.res = sh.complete
+	if x.client.PerRequest {
+		out.res = x.complete
 	}
 	kept := others(r.Content, raw)
 	out.blocks[0] = &out.block

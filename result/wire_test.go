@@ -28,7 +28,7 @@ var update = flag.Bool("update", false, "rewrite the replies in testdata/wire")
 // A wire sends one line of JSON and returns the line that answers it, empty
 // for a notification.
 type wire interface {
-	send(t *testing.T, line string) string
+	send(tb testing.TB, line string) string
 }
 
 // transports are the two ways to reach a server. Whatever a test sees on one
@@ -37,7 +37,7 @@ var transports = []struct {
 	name string
 	open func(*testing.T, serverConfig) wire
 }{
-	{"stdio", func(t *testing.T, c serverConfig) wire { return startChild(t, c) }},
+	{"stdio", openStdio},
 	{"http", openHTTP},
 }
 
@@ -46,6 +46,11 @@ type child struct {
 	cmd *exec.Cmd
 	in  io.WriteCloser
 	out *bufio.Reader
+}
+
+func openStdio(t *testing.T, config serverConfig) wire {
+	t.Helper()
+	return startChild(t, config)
 }
 
 func startChild(t *testing.T, config serverConfig) *child {
@@ -80,22 +85,22 @@ func startChild(t *testing.T, config serverConfig) *child {
 	return &child{cmd, in, bufio.NewReaderSize(out, 1<<20)}
 }
 
-func (c *child) write(t *testing.T, line string) {
-	t.Helper()
+func (c *child) write(tb testing.TB, line string) {
+	tb.Helper()
 	if _, err := io.WriteString(c.in, line+"\n"); err != nil {
-		t.Fatalf("writing to the server: %v", err)
+		tb.Fatalf("writing to the server: %v", err)
 	}
 }
 
-func (c *child) send(t *testing.T, line string) string {
-	t.Helper()
-	c.write(t, line)
-	if !isCall(t, line) {
+func (c *child) send(tb testing.TB, line string) string {
+	tb.Helper()
+	c.write(tb, line)
+	if !isCall(tb, line) {
 		return ""
 	}
 	reply, err := c.out.ReadString('\n')
 	if err != nil {
-		t.Fatalf("no reply to %.200s: %v", line, err)
+		tb.Fatalf("no reply to %.200s: %v", line, err)
 	}
 	return strings.TrimSuffix(reply, "\n")
 }
@@ -118,11 +123,11 @@ func (c *child) rest(t *testing.T) string {
 	return string(data)
 }
 
-func isCall(t *testing.T, line string) bool {
-	t.Helper()
+func isCall(tb testing.TB, line string) bool {
+	tb.Helper()
 	var m struct{ ID json.RawMessage }
 	if err := json.Unmarshal([]byte(line), &m); err != nil {
-		t.Fatalf("%v in %.200s", err, line)
+		tb.Fatalf("%v in %.200s", err, line)
 	}
 	return m.ID != nil
 }
@@ -151,8 +156,8 @@ func openHTTP(t *testing.T, config serverConfig) wire {
 	return w
 }
 
-func (w *web) send(t *testing.T, line string) string {
-	t.Helper()
+func (w *web) send(tb testing.TB, line string) string {
+	tb.Helper()
 	var m struct {
 		Method string
 		Params struct {
@@ -161,16 +166,16 @@ func (w *web) send(t *testing.T, line string) string {
 		}
 	}
 	if err := json.Unmarshal([]byte(line), &m); err != nil {
-		t.Fatalf("%v in %.200s", err, line)
+		tb.Fatalf("%v in %.200s", err, line)
 	}
 	url := w.stateful.URL
 	version, perRequest := m.Params.Meta[mcp.MetaKeyProtocolVersion].(string)
 	if perRequest {
 		url = w.stateless.URL
 	}
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(line))
+	req, err := http.NewRequestWithContext(tb.Context(), http.MethodPost, url, strings.NewReader(line))
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", "application/json, text/event-stream")
@@ -186,18 +191,18 @@ func (w *web) send(t *testing.T, line string) string {
 	}
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	defer res.Body.Close()
 	body, err := io.ReadAll(res.Body)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	if m.Method == "initialize" {
 		w.session = res.Header.Get("Mcp-Session-Id")
 	}
 	if body := bytes.TrimSpace(body); len(body) > 0 && !json.Valid(body) { // the status of a JSON-RPC error varies
-		t.Fatalf("status %s for %.200s: %s", res.Status, line, body)
+		tb.Fatalf("status %s for %.200s: %s", res.Status, line, body)
 	}
 	return string(bytes.TrimSpace(body))
 }
@@ -227,6 +232,7 @@ func TestWire(t *testing.T) {
 var diagnosticID = regexp.MustCompile(`\b[A-Z2-7]{26}\b`)
 
 func play(t *testing.T, file string, archive *txtar.Archive, open func(*testing.T, serverConfig) wire) {
+	t.Helper()
 	var config serverConfig
 	for i, f := range archive.Files {
 		if f.Name == "config" {
@@ -273,8 +279,8 @@ type piped struct {
 	out *bufio.Reader
 }
 
-func pipe(t *testing.T, s *mcp.Server) *piped {
-	t.Helper()
+func pipe(tb testing.TB, s *mcp.Server) *piped {
+	tb.Helper()
 	inR, inW := io.Pipe()
 	outR, outW := io.Pipe()
 	done := make(chan struct{})
@@ -282,7 +288,7 @@ func pipe(t *testing.T, s *mcp.Server) *piped {
 		defer close(done)
 		s.Run(context.Background(), &mcp.IOTransport{Reader: inR, Writer: outW})
 	}()
-	t.Cleanup(func() {
+	tb.Cleanup(func() {
 		inW.Close()
 		outR.Close()
 		<-done
@@ -290,17 +296,17 @@ func pipe(t *testing.T, s *mcp.Server) *piped {
 	return &piped{inW, bufio.NewReaderSize(outR, 1<<20)}
 }
 
-func (p *piped) send(t *testing.T, line string) string {
-	t.Helper()
+func (p *piped) send(tb testing.TB, line string) string {
+	tb.Helper()
 	if _, err := io.WriteString(p.in, line+"\n"); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	if !isCall(t, line) {
+	if !isCall(tb, line) {
 		return ""
 	}
 	reply, err := p.out.ReadString('\n')
 	if err != nil {
-		t.Fatalf("no reply to %.200s: %v", line, err)
+		tb.Fatalf("no reply to %.200s: %v", line, err)
 	}
 	return strings.TrimSuffix(reply, "\n")
 }
