@@ -3,6 +3,7 @@ package normalize
 import (
 	"context"
 	"runtime"
+	"slices"
 	"strings"
 )
 
@@ -173,7 +174,7 @@ func (f *fields) expand(field, prefix, s string) string {
 	if f.err = err; err != nil {
 		return ""
 	}
-	if f.x.took && f.s.unsentAt(field) {
+	if f.x.took && slices.Contains(f.s.unsent, field) {
 		f.x.note(WouldNotExpand, field)
 	}
 	return out
@@ -187,15 +188,4 @@ func (f *fields) begin(field string) bool {
 	f.x.field = field
 	f.scope.line = field == "url" || strings.HasPrefix(field, "headers.")
 	return f.err == nil
-}
-
-// unsentAt reports whether the client would have sent the references of a
-// field as text.
-func (s *Server) unsentAt(field string) bool {
-	for _, u := range s.unsent {
-		if u == field {
-			return true
-		}
-	}
-	return false
 }

@@ -98,7 +98,7 @@ func (e *slow) piece(s, before string) (string, int) {
 	if !strings.HasPrefix(s, "${") {
 		return literal(1, "")
 	}
-	n := -1
+	var n int
 	if m := slowPlain.FindString(s); m != "" {
 		n = len(m) - 3
 	} else {
@@ -177,8 +177,8 @@ func (e *slow) match(s, open, counted string) int {
 	shut := map[string]byte{"{": '}', "(": ')'}[open]
 	stack, deep := []bool{true}, 1
 	for i := range len(s) {
-		switch {
-		case s[i] == open[0]:
+		switch s[i] {
+		case open[0]:
 			stack = append(stack, strings.HasSuffix(s[:i+1], counted))
 			if stack[len(stack)-1] {
 				deep++
@@ -187,7 +187,7 @@ func (e *slow) match(s, open, counted string) int {
 				e.err = normalize.TooDeep
 				return -1
 			}
-		case s[i] == shut:
+		case shut:
 			if stack[len(stack)-1] {
 				deep--
 			}

@@ -54,7 +54,7 @@ func Export(to Dialect, servers []Server, opts *ExportOptions) ([]byte, []Note, 
 	case d.refs == refTemplate, to == CLI, to == Deeplink:
 		return nil, nil, &Error{Code: NotWritable, Subject: string(to), Message: "this format is read and not written"}
 	}
-	x := exporter{d: d, names: make(map[string]bool)}
+	x := exporter{d: d, q: clientQuirks[to], names: make(map[string]bool)}
 	if opts != nil {
 		x.opts = *opts
 	}
@@ -81,6 +81,7 @@ func unknownDialect(id Dialect) *Error {
 // exporter writes one document.
 type exporter struct {
 	d        *dialect
+	q        quirks
 	opts     ExportOptions
 	notes    []Note
 	names    map[string]bool // names given so far
@@ -119,13 +120,8 @@ func (x *exporter) note(code Code, subject, message string) {
 // server has.
 func (x *exporter) takeName() {
 	want := x.s.Name
-	switch x.d.id {
-	case Codex:
-		want = keepRunes(want, func(r rune) bool {
-			return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || r == '_' || r == '-'
-		})
-	case CopilotCLI:
-		want = keepRunes(want, func(r rune) bool { return r >= ' ' && r != 0x7f && r != '}' })
+	if x.q.names != anyName {
+		want = keepRunes(want, x.q.names.allows)
 	}
 	if want == "" {
 		want = "server"
@@ -162,22 +158,10 @@ func keepRunes(s string, ok func(rune) bool) string {
 // document puts the entries into the client's wrapper and writes the whole.
 func (x *exporter) document(entries []syntax.Member) []byte {
 	root := objectNode()
-	if x.d.id == Continue {
-		// A block of this client is refused without them.
-		setMember(root, "name", textNode("MCP servers"))
-		setMember(root, "version", textNode("1.0.0"))
-		setMember(root, "schema", textNode("v1"))
+	for i := 0; i < len(x.q.head); i += 2 {
+		setMember(root, x.q.head[i], textNode(x.q.head[i+1]))
 	}
-	holder := root
-	path := x.d.wrappers[0]
-	for i, key := range path {
-		next := objectNode()
-		if x.d.list && i == len(path)-1 {
-			next.Kind = syntax.Array
-		}
-		setMember(holder, key, next)
-		holder = next
-	}
+	holder := x.wrapper(root)
 	for _, e := range entries {
 		if x.d.list {
 			holder.Items = append(holder.Items, e.Value)
@@ -187,8 +171,8 @@ func (x *exporter) document(entries []syntax.Member) []byte {
 	}
 	if len(x.prompts) > 0 {
 		at := root
-		if x.d.id == VSCodeSettings {
-			at = root.Get("mcp")
+		if x.q.prompts != "." {
+			at = root.Get(x.q.prompts)
 		}
 		setMember(at, "inputs", inputNodes(x.prompts))
 		x.note(InputsDeclared, inputList(x.prompts), "the client asks for these values")
@@ -205,6 +189,21 @@ func (x *exporter) document(entries []syntax.Member) []byte {
 		return writeYAML(root)
 	}
 	return writeJSON(root)
+}
+
+// wrapper makes the object or list that holds the entries.
+func (x *exporter) wrapper(root *syntax.Node) *syntax.Node {
+	holder := root
+	path := x.d.wrappers[0]
+	for i, key := range path {
+		next := objectNode()
+		if x.d.list && i == len(path)-1 {
+			next.Kind = syntax.Array
+		}
+		setMember(holder, key, next)
+		holder = next
+	}
+	return holder
 }
 
 // inputNodes are the prompts in the form of VS Code.

@@ -6,11 +6,10 @@ import (
 )
 
 // bridge makes a record that reaches the present one through mcp-remote, or
-// nil where that program cannot speak the transport either. Header values go
-// into the environment, since clients lose an argument with a blank.
+// nil where that program cannot reach it either.
 func (x *exporter) bridge() *Server {
 	s := x.s
-	if s.Transport != HTTP && s.Transport != SSE || !hasScheme(s.URL, "http") && !hasScheme(s.URL, "https") || !isAddress(s.URL) {
+	if !bridgeable(s) {
 		return nil
 	}
 	b := *s
@@ -24,25 +23,13 @@ func (x *exporter) bridge() *Server {
 		x.lose("env", "variables are for a program that the client starts")
 	}
 	for _, h := range s.Headers {
-		if !bridgeTakes(h.Name) {
-			x.lose("headers."+h.Name, "mcp-remote takes no such name")
-			continue
-		}
-		name := bridgeVar(h.Name, b.Env)
-		if forwarded := soleVar(h.Value); forwarded != "" && (x.d.name(roleEnvFrom) != "" || x.d.name(roleEnvKeys) != "") {
-			name = forwarded
-		}
-		x.alias["env."+name] = "headers." + h.Name
-		b.Args = append(b.Args, "--header", h.Name+":${"+name+"}")
-		if !slices.Contains(b.Env, Pair{Name: name, Value: h.Value}) {
-			b.Env = append(b.Env, Pair{Name: name, Value: h.Value})
-		}
+		x.bridgeHeader(&b, h)
 	}
+	only := "http-only"
 	if s.Transport == SSE {
-		b.Args = append(b.Args, "--transport", "sse-only")
-	} else {
-		b.Args = append(b.Args, "--transport", "http-only")
+		only = "sse-only"
 	}
+	b.Args = append(b.Args, "--transport", only)
 	if hasScheme(s.URL, "http") && !isLocal(s.URL) {
 		b.Args = append(b.Args, "--allow-http")
 	}
@@ -52,6 +39,29 @@ func (x *exporter) bridge() *Server {
 	b.DenyTools = nil
 	x.note(BridgeWritten, s.Name, "the client cannot speak "+string(s.Transport)+", so mcp-remote does")
 	return &b
+}
+
+// bridgeable reports whether mcp-remote can reach a server.
+func bridgeable(s *Server) bool {
+	return (s.Transport == HTTP || s.Transport == SSE) && isAddress(s.URL) && !isSocket(s.URL)
+}
+
+// bridgeHeader adds a header to a bridge. Its value goes into the environment,
+// since clients lose an argument with a blank.
+func (x *exporter) bridgeHeader(b *Server, h Pair) {
+	if !bridgeTakes(h.Name) {
+		x.lose("headers."+h.Name, "mcp-remote takes no such name")
+		return
+	}
+	name := bridgeVar(h.Name, b.Env)
+	if forwarded := soleVar(h.Value); forwarded != "" && (x.d.name(roleEnvFrom) != "" || x.d.name(roleEnvKeys) != "") {
+		name = forwarded
+	}
+	x.alias["env."+name] = "headers." + h.Name
+	b.Args = append(b.Args, "--header", h.Name+":${"+name+"}")
+	if p := (Pair{Name: name, Value: h.Value}); !slices.Contains(b.Env, p) {
+		b.Env = append(b.Env, p)
+	}
 }
 
 // bridgeTakes reports whether mcp-remote takes a header of that name.

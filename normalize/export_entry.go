@@ -47,19 +47,19 @@ func (x *exporter) entry(s *Server) *syntax.Node {
 	x.oauth(n)
 	x.declare()
 	x.extra(n)
+	if x.q.needsName && n.Get("name") == nil {
+		setMember(n, "name", textNode(x.name))
+	}
 	return n
 }
 
-// fieldOf gives the client's name for a role, or "". The plain form has a few
-// that a client's row would have to mention.
+// fieldOf gives the client's name for a role, or "".
 func (x *exporter) fieldOf(r role) string {
-	if x.d.id == Generic {
-		switch r {
-		case roleCwd:
-			return "cwd"
-		case roleDisabled:
-			return "disabled"
-		}
+	switch {
+	case x.q.plain && r == roleCwd:
+		return "cwd"
+	case x.q.plain && r == roleDisabled:
+		return "disabled"
 	}
 	return x.d.name(r)
 }
@@ -135,7 +135,7 @@ func (x *exporter) process(n *syntax.Node) {
 		x.put(n, roleCommand, listNode(words))
 	} else {
 		x.put(n, roleCommand, textNode(words[0]))
-		if len(words) > 1 || x.d.id == Zed { // this client demands the list
+		if len(words) > 1 || x.q.needsArgs {
 			x.put(n, roleArgs, listNode(words[1:]))
 		}
 	}
@@ -223,50 +223,48 @@ func soleVar(s string) string {
 // to the client's list of such names, if it has one, and out of it if not.
 func (x *exporter) env(n *syntax.Node) {
 	env := objectNode()
-	var from []string
-	keys := x.headerVars
-	named := x.d.name(roleEnvFrom) != ""
+	names := x.headerVars
+	list := roleEnvFrom
 	keyed := x.d.name(roleEnvKeys) != ""
+	if keyed {
+		list = roleEnvKeys
+	}
+	named := x.d.name(list) != ""
 	for _, p := range x.s.Env {
-		forwarded := p.Name != "" && soleVar(p.Value) == p.Name
-		switch {
-		case forwarded && keyed:
-			keys = addName(keys, p.Name)
-		case forwarded && named:
-			from = append(from, p.Name)
-		default:
+		if forwarded := p.Name != "" && soleVar(p.Value) == p.Name; forwarded && named {
+			names = addName(names, p.Name)
+		} else {
 			setMember(env, p.Name, textNode(x.text("env."+p.Name, p.Value)))
 		}
 	}
 	for _, name := range x.s.EnvFrom {
-		switch {
-		case named:
-			from = append(from, name)
-		case keyed:
-			keys = addName(keys, name)
-		default:
+		if named {
+			names = addName(names, name)
+		} else {
 			setMember(env, name, textNode(x.text("env."+name, "${"+name+"}")))
 		}
 	}
-	for _, name := range x.s.EnvUnset {
-		if !x.d.nullUnsets {
-			x.lose("env_unset", "the client cannot remove a variable")
-			break
-		}
-		setMember(env, name, &syntax.Node{Kind: syntax.Null})
-	}
-	if len(env.Members)+len(from)+len(keys) > 0 && x.s.Transport != Stdio && !keyed {
+	x.unset(env)
+	if len(env.Members)+len(names) > 0 && x.s.Transport != Stdio && !keyed {
 		x.lose("env", "variables are for a program that the client starts")
 		return
 	}
 	if len(env.Members) > 0 {
 		x.put(n, roleEnv, env)
 	}
-	if len(from) > 0 {
-		x.put(n, roleEnvFrom, listNode(from))
+	if len(names) > 0 {
+		x.put(n, list, listNode(names))
 	}
-	if len(keys) > 0 {
-		x.put(n, roleEnvKeys, listNode(keys))
+}
+
+// unset writes the variables to remove.
+func (x *exporter) unset(env *syntax.Node) {
+	if len(x.s.EnvUnset) > 0 && !x.d.nullUnsets {
+		x.lose("env_unset", "the client cannot remove a variable")
+		return
+	}
+	for _, name := range x.s.EnvUnset {
+		setMember(env, name, &syntax.Node{Kind: syntax.Null})
 	}
 }
 

@@ -59,7 +59,7 @@ func (x *exporter) checkLiteral(r *ref, before, rest string) {
 	switch {
 	case x.barePlace() && r.kind == refBare && !escaped(before):
 		why = "the client would expand this text"
-	case x.d.id == Crush && (rest[0] == '$' || rest[0] == '`'):
+	case x.q.shell && (rest[0] == '$' || rest[0] == '`'):
 		why = "the client gives this text to a shell"
 	case x.d.refs == refCurly && (strings.HasPrefix(rest, "{env:") || strings.HasPrefix(rest, "{file:")),
 		x.d.refs == refSecret && strings.HasPrefix(rest, "${{"):
@@ -81,11 +81,8 @@ func escaped(before string) bool {
 
 // file spells a reference to the content of a file.
 func (x *exporter) file(r *ref, piece string) string {
-	switch x.d.id {
-	case OpenCode, Kilo:
-		return "{file:" + r.name + "}"
-	case Windsurf:
-		return "${file:" + r.name + "}"
+	if x.q.files != "" {
+		return x.q.files + r.name + "}"
 	}
 	x.lose(x.field, "the client does not read values from files")
 	return piece
@@ -104,7 +101,8 @@ func (x *exporter) ref(r *ref, before, after string) string {
 		}
 		return r.String()
 	}
-	if !slices.Contains(refFields(x.d.id), fieldKind(x.field)) {
+	kind := fieldKind(x.field)
+	if kind == "inputs" || x.q.refFields != nil && !slices.Contains(x.q.refFields, kind) {
 		x.lose(x.field, "the client expands no reference here")
 	}
 	if escaped(before) && x.d.refs != refEnv && x.d.refs != refBraced {
@@ -118,10 +116,15 @@ func (x *exporter) ref(r *ref, before, after string) string {
 
 // variable spells a reference to a variable.
 func (x *exporter) variable(r *ref, before, after string) string {
-	def, hasDef := r.def, r.hasDef
-	if hasDef && x.d.noDefaults && x.d.refs != refLiteral {
+	if x.d.refs == refLiteral || x.d.refs == refByName {
+		x.lose(x.field, "the client sends the reference as text")
+		return r.String()
+	}
+	if r.hasDef {
+		if !x.d.noDefaults {
+			return x.withDefault(r)
+		}
 		x.lose(x.field, "the client knows no default, so that of "+r.name+" is left out")
-		hasDef = false
 	}
 	switch x.d.refs {
 	case refEnv:
@@ -138,20 +141,19 @@ func (x *exporter) variable(r *ref, before, after string) string {
 		}
 		return "${{ secrets." + r.name + " }}"
 	case refDollar:
-		if !hasDef && !escaped(before) && (after == "" || nameLen("a"+after[:1]) == 1) {
+		if !escaped(before) && nameLen("a"+after) == 1 {
 			return "$" + r.name
 		}
-	case refLiteral, refByName:
-		x.lose(x.field, "the client sends the reference as text")
-		return r.String()
 	}
-	if !hasDef {
-		return "${" + r.name + "}"
-	}
-	if x.d.id == ClaudeCode && strings.ContainsAny(def, "{}") {
+	return "${" + r.name + "}"
+}
+
+// withDefault spells a reference with a default.
+func (x *exporter) withDefault(r *ref) string {
+	if x.q.braceEnds && strings.ContainsAny(r.def, "{}") {
 		x.lose(x.field, "the client ends a default at its first brace")
 	}
-	return "${" + r.name + ":-" + x.rewrite(def) + "}"
+	return "${" + r.name + ":-" + x.rewrite(r.def) + "}"
 }
 
 // prompt spells a reference to a value that a person is asked for.
@@ -173,9 +175,7 @@ const (
 )
 
 // asks reports whether the client asks for values that its file declares.
-func (x *exporter) asks() bool {
-	return x.d.id == VSCode || x.d.id == VSCodeSettings || x.d.id == VisualStudio
-}
+func (x *exporter) asks() bool { return x.q.prompts != "" }
 
 // ask declares a prompt, once for each id.
 func (x *exporter) ask(in Input) {
@@ -224,21 +224,4 @@ func fieldKind(field string) string {
 		return field[:i]
 	}
 	return field
-}
-
-// refFields are the fields in which a client expands references.
-func refFields(id Dialect) []string {
-	switch id {
-	case Goose:
-		return []string{"headers"}
-	case CopilotCLI, AmazonQ, Kiro, Hermes:
-		return []string{"env", "headers"}
-	case OpenClaw, LibreChat:
-		return []string{"env", "url", "headers"}
-	case ClaudeCode, ClaudeSettings, Cursor, Windsurf:
-		return []string{"command", "args", "env", "url", "headers"}
-	case Crush:
-		return []string{"command", "args", "env", "url", "headers", "oauth"}
-	}
-	return []string{"command", "args", "env", "env_file", "cwd", "url", "headers", "oauth"}
 }

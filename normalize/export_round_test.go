@@ -52,7 +52,7 @@ func lostOf(s *normalize.Server, notes []normalize.Note) lost {
 		case normalize.ApprovalsUnset:
 			l.fields["tools.auto_approve"] = true
 		case normalize.InputsDeclared:
-			for _, p := range strings.Split(n.Subject, ",") {
+			for p := range strings.SplitSeq(n.Subject, ",") {
 				if id, ok := strings.CutSuffix(p, "(secret)"); ok && id != "key" {
 					l.prompts = append(l.prompts, id)
 				}
@@ -85,14 +85,14 @@ func (l *lost) mask(s normalize.Server, d normalize.Dialect) normalize.Server {
 	if len(s.AllowTools) == 1 && s.AllowTools[0] == "*" {
 		s.AllowTools = nil
 	}
-	for field, clear := range map[string]func(){
+	for field, forget := range map[string]func(){
 		"transport": func() { s.Transport = "" }, "env": func() { s.Env, s.EnvFrom = nil, nil }, "env_from": func() { s.EnvFrom = nil },
 		"env_unset": func() { s.EnvUnset = nil }, "args": func() { s.Args = nil }, "tools.allow": func() { s.AllowTools = nil },
 		"tools.deny": func() { s.DenyTools, s.AllowTools = nil, nil }, "tools.auto_approve": func() { s.AutoApprove = nil },
 		"timeouts.startup": func() { s.StartTimeout = 0 }, "timeouts.call": func() { s.CallTimeout = 0 }, "extra": func() { s.Extra = nil },
 	} {
 		if l.fields[field] {
-			clear()
+			forget()
 		}
 	}
 	s.OAuth = l.oauth(s.OAuth)

@@ -11,15 +11,12 @@ import (
 
 // canSwitchOff reports whether the client can hold a server that is off.
 func (x *exporter) canSwitchOff() bool {
-	return x.fieldOf(roleEnabled) != "" || x.fieldOf(roleDisabled) != "" || x.excludes()
+	return x.fieldOf(roleEnabled) != "" || x.fieldOf(roleDisabled) != "" || x.q.excludes
 }
-
-// excludes reports whether the client has a list of servers that are off.
-func (x *exporter) excludes() bool { return x.d.id == GeminiCLI || x.d.id == Qwen }
 
 func (x *exporter) state(n *syntax.Node) {
 	switch {
-	case x.d.id == Goose: // this client demands the switch
+	case x.q.needsState:
 		x.put(n, roleEnabled, boolNode(!x.s.Disabled))
 	case !x.s.Disabled:
 	case x.put(n, roleEnabled, boolNode(false)), x.put(n, roleDisabled, boolNode(true)):
@@ -84,40 +81,40 @@ func (x *exporter) timeouts(n *syntax.Node) {
 	x.timeout(n, "timeouts.call", x.s.CallTimeout, roleCallMS, roleCallSec)
 }
 
-// timeout writes a time in the client's unit. Times are rounded up to what the
-// unit can say: seconds are whole, but for the one field that takes a fraction.
+// timeout writes a time in the client's unit, rounded up to what the unit can
+// say: seconds are whole, but for the one field that takes a fraction.
 func (x *exporter) timeout(n *syntax.Node, field string, t time.Duration, ms, sec role) {
 	if t <= 0 {
 		return
 	}
-	unit, r := time.Second, sec
+	r, unit, step := sec, time.Second, time.Second
 	switch {
-	case x.d.name(sec) != "":
-		if x.d.id == Codex && sec == roleStartSec {
-			unit = time.Millisecond
-		}
-	case x.d.name(ms) != "":
-		unit, r = time.Millisecond, ms
-	default:
+	case x.d.name(sec) == "" && x.d.name(ms) == "":
 		x.lose(field, "the client has no such time")
 		return
+	case x.d.name(sec) == "":
+		r, unit, step = ms, time.Millisecond, time.Millisecond
+	case x.q.fraction && sec == roleStartSec:
+		step = time.Millisecond
 	}
-	count := (t + unit - 1) / unit
-	if rounded := count * unit; rounded != t {
+	limited := x.limit(field, t)
+	t = (limited + step - 1) / step * step
+	if t != limited {
 		x.lose(field, "the client's unit is coarser, so the time is rounded up")
 	}
-	if r == sec && unit == time.Second && count > 3600 && (x.d.id == Cline || x.d.id == Roo) {
-		x.lose(field, "the client takes at most an hour")
-		count = 3600
+	x.put(n, r, numberNode(strconv.FormatFloat(float64(t)/float64(unit), 'f', -1, 64)))
+}
+
+// limit brings a time into the range that the client takes.
+func (x *exporter) limit(field string, t time.Duration) time.Duration {
+	switch {
+	case x.q.maxTime > 0 && t > x.q.maxTime:
+		x.lose(field, "the client takes at most "+x.q.maxTime.String())
+		return x.q.maxTime
+	case t < x.q.minTime:
+		x.lose(field, "the client ignores a time below "+x.q.minTime.String())
 	}
-	if (x.d.id == ClaudeCode || x.d.id == ClaudeSettings) && count < 1000 {
-		x.lose(field, "the client ignores a time below one second")
-	}
-	value := strconv.FormatInt(int64(count), 10)
-	if r == sec && unit == time.Millisecond {
-		value = strconv.FormatFloat(float64(count)/1000, 'f', -1, 64)
-	}
-	x.put(n, r, numberNode(value))
+	return t
 }
 
 // oauth writes what the record says about signing in.
@@ -136,7 +133,7 @@ func (x *exporter) oauth(n *syntax.Node) {
 	case said, o.Off:
 	case o.ClientID+o.ClientSecret != "" || len(o.Scopes) > 0: // said to be lost
 	case x.put(n, roleOAuthOn, boolNode(true)):
-	case x.d.id == Crush:
+	case x.q.oauthBool:
 		x.put(n, roleOAuth, boolNode(true))
 	case !x.put(n, roleOAuth, objectNode()):
 		x.lose("oauth", "the client has no place for it")
@@ -149,7 +146,7 @@ func (x *exporter) oauthOff(n *syntax.Node) bool {
 	switch {
 	case x.put(n, roleOAuthOn, boolNode(false)):
 		return true
-	case !x.d.argv:
+	case !x.q.oauthFalse:
 		x.lose("oauth", "the client cannot switch it off")
 		return false
 	}
@@ -182,7 +179,7 @@ func (x *exporter) oauthScopes(n *syntax.Node, scopes []string) bool {
 		words[i] = x.text("oauth.scopes", scope)
 	}
 	value := listNode(words)
-	if name := x.d.name(roleOAuthScopes); strings.HasSuffix(name, ".scope") || x.d.id == ClaudeCode || x.d.id == ClaudeSettings {
+	if x.q.scopesText {
 		value = textNode(strings.Join(words, " "))
 	}
 	if !x.put(n, roleOAuthScopes, value) {
@@ -194,11 +191,6 @@ func (x *exporter) oauthScopes(n *syntax.Node, scopes []string) bool {
 
 // extra brings back the fields that only the record's own client knows.
 func (x *exporter) extra(n *syntax.Node) {
-	defer func() {
-		if x.d.id == Goose && n.Get("name") == nil {
-			setMember(n, "name", textNode(x.name)) // this client demands it
-		}
-	}()
 	if len(x.s.Extra) == 0 {
 		return
 	}

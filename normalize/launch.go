@@ -176,7 +176,7 @@ func EnvVars(goos string, environ []string) Vars {
 // Format prints the name and transport of a launch, whatever the verb: all else
 // may hold secrets.
 func (l Launch) Format(state fmt.State, _ rune) {
-	fmt.Fprintf(state, "launch of %q (%s)", clip(l.Name), l.Transport)
+	_, _ = fmt.Fprintf(state, "launch of %q (%s)", clip(l.Name), l.Transport)
 }
 
 // LogValue gives the name and transport of a launch.
