@@ -82,9 +82,11 @@ func Version() string {
 	return "devel"
 }
 
-// Progress writes a line to w when work takes long, and again every few
-// seconds, until stop is called. stop waits for the last line.
-func Progress(w io.Writer, what string) (stop func()) {
+// Progress writes a line to w when work takes longer than a second, and again
+// every five seconds, until stop is called. The line is what status returns, which
+// is called from another goroutine than the work, and the time so far. stop waits
+// for the last line.
+func Progress(w io.Writer, status func() string) (stop func()) {
 	done, ended := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -96,7 +98,7 @@ func Progress(w io.Writer, what string) (stop func()) {
 			case <-done:
 				return
 			case <-wait.C:
-				_, _ = fmt.Fprintf(w, "%s: %s so far\n", what, time.Since(start).Round(time.Second))
+				_, _ = fmt.Fprintf(w, "%s, %s so far\n", status(), time.Since(start).Round(time.Second))
 				wait.Reset(5 * time.Second)
 			}
 		}

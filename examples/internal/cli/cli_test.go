@@ -53,13 +53,13 @@ func TestProgress(t *testing.T) {
 		want string
 	}{
 		{900 * time.Millisecond, ""},
-		{1500 * time.Millisecond, "scanning: 1s so far\n"},
-		{7 * time.Second, "scanning: 1s so far\nscanning: 6s so far\n"},
+		{1500 * time.Millisecond, "scanning, 1s so far\n"},
+		{7 * time.Second, "scanning, 1s so far\nscanning, 6s so far\n"},
 	}
 	for _, tt := range tests {
 		synctest.Test(t, func(t *testing.T) {
 			var out strings.Builder
-			stop := cli.Progress(&out, "scanning")
+			stop := cli.Progress(&out, func() string { return "scanning" })
 			time.Sleep(tt.work)
 			stop()
 			if out.String() != tt.want {

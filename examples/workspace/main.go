@@ -1,0 +1,127 @@
+// Command workspace is a reference server: it serves the repositories of a
+// workspace to MCP clients, registry first.
+//
+// Try:
+//
+//	go run ./examples/workspace demo
+//	go run ./examples/workspace generate -root ~/src
+//	go run ./examples/workspace -root ~/src
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/mcpcontract/mcpcontract/examples/internal/cli"
+	"github.com/mcpcontract/mcpcontract/mcpkit"
+	"github.com/mcpcontract/mcpcontract/mcpkit/discovery"
+	"github.com/mcpcontract/mcpcontract/registry"
+	"github.com/mcpcontract/mcpcontract/resolve"
+)
+
+const usage = `workspace serves the repositories of a workspace to MCP clients, registry first.
+
+usage: workspace [flags]             serve on stdin and stdout
+       workspace [flags] generate    scan the root and write a new registry
+       workspace [flags] check       compare the registry with the disk
+       workspace schema              print the JSON Schema of registry files, for editors
+       workspace demo                serve a sample workspace to two built-in clients
+
+flags, before or after the command:
+`
+
+const instructions = `The repositories of one workspace. Ask list_repos for ids, resolve_repo for what may be read in a repo and in which order.
+Read files with read_entrypoint, standard documents with read_view; list folders with scan_root. Nothing else is readable.
+Where documents disagree, authority_order says which one counts.`
+
+// config is what the command line says.
+type config struct {
+	root, registry string
+	noHeuristics   bool
+	markers, out   string
+}
+
+func (c *config) flags() *flag.FlagSet {
+	fs := flag.NewFlagSet("workspace", flag.ContinueOnError)
+	fs.StringVar(&c.root, "root", "", "`folder` of the workspace (default the current one; with -registry, the one that the registry names)")
+	fs.StringVar(&c.registry, "registry", "", "registry `file` (default workspace-registry.{yaml,json,toml} in the root)")
+	fs.BoolVar(&c.noHeuristics, "no-heuristics", false, "serve: refuse repos that the registry does not list, without looking for them")
+	fs.StringVar(&c.markers, "marker", "", "generate: comma-separated `names` that make a folder a repo, such as .git,go.mod (default .git and docs/agent/manifest.yaml)")
+	fs.StringVar(&c.out, "o", "", "generate: write to this `file` (default workspace-registry.yaml in the root, if there is no registry)")
+	fs.Usage = func() {
+		_, _ = fmt.Fprint(fs.Output(), usage)
+		fs.PrintDefaults()
+	}
+	return fs
+}
+
+func main() {
+	os.Exit(cli.Main(func(ctx context.Context) error { return run(ctx, os.Args[1:]) }))
+}
+
+func run(ctx context.Context, args []string) error {
+	var c config
+	fs := c.flags()
+	if err := fs.Parse(args); err != nil {
+		return badUsage(err)
+	}
+	command := fs.Arg(0)
+	if fs.NArg() > 1 {
+		if err := fs.Parse(fs.Args()[1:]); err != nil {
+			return badUsage(err)
+		}
+		if fs.NArg() > 0 {
+			return fmt.Errorf("unexpected argument %q; run with -h for help", fs.Arg(0))
+		}
+	}
+	switch command {
+	case "":
+		return serve(ctx, c)
+	case "generate":
+		return generate(ctx, c)
+	case "check":
+		return check(ctx, c)
+	case "schema":
+		_, err := os.Stdout.Write(registry.JSONSchema())
+		return err
+	case "demo":
+		return demo(ctx, os.Stdout)
+	}
+	return fmt.Errorf("unknown command %q; run with -h for help", command)
+}
+
+// badUsage ends with the usual code for a wrong command line, which the flag
+// package has explained by then.
+func badUsage(err error) error {
+	if errors.Is(err, flag.ErrHelp) {
+		return err
+	}
+	return cli.ExitError(2)
+}
+
+func serve(ctx context.Context, c config) error {
+	reg, err := c.load()
+	if err != nil {
+		return err
+	}
+	server, err := newServer(reg, &resolve.Options{NoHeuristics: c.noHeuristics})
+	if err != nil {
+		return err
+	}
+	return cli.Serve(ctx, server)
+}
+
+// newServer is all that it takes to serve a workspace.
+func newServer(reg *registry.Registry, opts *resolve.Options) (*mcp.Server, error) {
+	resolver := resolve.New(resolve.Static(reg), opts)
+	return mcpkit.NewServer(
+		&mcp.Implementation{Name: "mcpcontract-workspace", Title: "Workspace", Version: cli.Version()},
+		&mcpkit.Options{Instructions: instructions},
+		discovery.Feature(resolver, nil),
+	)
+}

@@ -1,0 +1,401 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mcpcontract/mcpcontract/examples/internal/cli"
+	"github.com/mcpcontract/mcpcontract/examples/internal/peer"
+)
+
+// asCommand makes the test binary behave as the command, so that the tests run
+// real processes without building another binary.
+const asCommand = "WORKSPACE_TEST_AS_COMMAND"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asCommand) != "" {
+		os.Exit(cli.Main(func(ctx context.Context) error { return run(ctx, os.Args[1:]) }))
+	}
+	os.Exit(m.Run())
+}
+
+func command(t *testing.T, args ...string) *exec.Cmd {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), exe, args...)
+	cmd.Env = append(os.Environ(), asCommand+"=1")
+	return cmd
+}
+
+// output runs the command to its end.
+func output(t *testing.T, args ...string) (stdout, stderr string, code int) {
+	t.Helper()
+	cmd := command(t, args...)
+	var out, errOut bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errOut
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	return out.String(), errOut.String(), cmd.ProcessState.ExitCode()
+}
+
+// sampleWorkspace is a copy of the sample workspace.
+func sampleWorkspace(t *testing.T) string {
+	t.Helper()
+	files, err := fs.Sub(sample, "sample")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, files); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// server is a child process that serves stdio.
+type server struct {
+	*peer.Peer
+	cmd    *exec.Cmd
+	stdin  io.Closer
+	stderr bytes.Buffer
+	hello  peer.Reply
+}
+
+func start(t *testing.T, id peer.Identity, args ...string) *server {
+	t.Helper()
+	s := &server{cmd: command(t, args...)}
+	stdin, err := s.cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stdout, err := s.cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.cmd.Stderr, s.stdin = &s.stderr, stdin
+	if err := s.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	s.Peer = peer.New(stdin, stdout, id)
+	if s.hello, err = s.Start(); err != nil {
+		t.Fatalf("%v; stderr: %s", err, &s.stderr)
+	}
+	return s
+}
+
+// end waits for a process that was told to end, and wants nothing on stderr.
+func (s *server) end(t *testing.T) {
+	t.Helper()
+	if err := s.cmd.Wait(); err != nil || s.stderr.Len() > 0 {
+		t.Errorf("ended with %v; stderr: %s", err, &s.stderr)
+	}
+}
+
+var eras = []peer.Identity{
+	{Name: "claude-code", Version: "2.1.332"},
+	{Name: "claude-code", Version: "2.1.332", PerRequest: true},
+	{Name: "Zed", Version: "0.210.0"},
+	{Name: "Zed", Version: "0.210.0", PerRequest: true},
+}
+
+func eachEra(t *testing.T, test func(t *testing.T, id peer.Identity)) {
+	t.Helper()
+	for _, id := range eras {
+		t.Run(fmt.Sprintf("%s, per request %v", id.Name, id.PerRequest), func(t *testing.T) { test(t, id) })
+	}
+}
+
+func TestServe(t *testing.T) {
+	eachEra(t, func(t *testing.T, id peer.Identity) {
+		t.Helper()
+		dir := sampleWorkspace(t)
+		s := start(t, id, "-root", dir)
+		s.checkIdentity(t)
+		s.checkToolList(t)
+		s.checkTools(t, id)
+		s.checkStale(t, dir)
+		s.stdin.Close()
+		s.end(t)
+	})
+}
+
+func (s *server) checkIdentity(t *testing.T) {
+	t.Helper()
+	hello := string(s.hello.Result)
+	for _, want := range []string{`"name":"mcpcontract-workspace"`, `"version":"` + cli.Version() + `"`, "resolve_repo for what may be read", "structuredContent"} {
+		if !strings.Contains(hello, want) {
+			t.Errorf("the server does not introduce itself with %s: %s", want, hello)
+		}
+	}
+}
+
+func (s *server) checkToolList(t *testing.T) {
+	t.Helper()
+	reply, err := s.Send("tools/list", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list struct {
+		Tools []struct {
+			Name        string
+			Annotations struct{ ReadOnlyHint bool }
+			InputSchema struct {
+				Type                 string
+				AdditionalProperties *bool
+				Properties           map[string]any
+			}
+		}
+	}
+	if err := json.Unmarshal(reply.Result, &list); err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, tool := range list.Tools {
+		names = append(names, tool.Name)
+		in := tool.InputSchema
+		if in.Type != "object" || in.AdditionalProperties == nil || *in.AdditionalProperties || in.Properties == nil || !tool.Annotations.ReadOnlyHint {
+			t.Errorf("%s is not a closed, read-only tool: %+v", tool.Name, tool)
+		}
+	}
+	want := []string{"check_registry", "diagnostic_read", "list_repos", "read_entrypoint", "read_view", "resolve_repo", "scan_root"}
+	if diff := cmp.Diff(want, names); diff != "" {
+		t.Errorf("tools (-want +got):\n%s", diff)
+	}
+	if reply.Bytes > 24<<10 {
+		t.Errorf("the list has %d bytes, want at most 24 KiB", reply.Bytes)
+	}
+}
+
+// checkTools makes one good and one refused call of each tool.
+func (s *server) checkTools(t *testing.T, id peer.Identity) {
+	t.Helper()
+	tests := []struct {
+		tool, args, want string // a part of the payload
+	}{
+		{"list_repos", `{}`, `{"items":[{"repo_id":"ledger",`},
+		{"list_repos", `{"lifecycle":"dead"}`, `"code":"invalid_arguments"`},
+		{"list_repos", `{"cursor":"x"}`, `"code":"cursor_invalid"`},
+		{"resolve_repo", `{"repo_id":"ledger"}`, `"discovery_mode":"manifest-backed"`},
+		{"resolve_repo", `{"repo_id":"storefront"}`, `"discovery_mode":"registry-fallback"`},
+		{"resolve_repo", `{"repo_id":"notebook"}`, `"discovery_mode":"heuristic"`},
+		{"resolve_repo", `{"repo_id":"oldbooks"}`, `"code":"repo_archived"`},
+		{"resolve_repo", `{"repo_id":"none"}`, `"code":"repo_unknown"`},
+		{"read_entrypoint", `{"repo_id":"storefront","path":"mkdocs.yml"}`, `"text":"site_name: Storefront\n"`},
+		{"read_entrypoint", `{"repo_id":"storefront","path":"../ledger/README.md"}`, `"code":"path_not_declared"`},
+		{"read_view", `{"repo_id":"ledger","view":"capabilities"}`, `"path":"docs/context/capabilities.md"`},
+		{"read_view", `{"repo_id":"storefront","view":"manifest"}`, `"code":"view_not_declared"`},
+		{"scan_root", `{"repo_id":"ledger","type":"adr"}`, `{"items":[{"path":"docs/adr/0001-whole-cents.md","size":109}]}`},
+		{"scan_root", `{"repo_id":"ledger","type":"specs"}`, `"code":"root_not_declared"`},
+		{"check_registry", `{}`, `{"items":[`},
+		{"check_registry", `{"all":true}`, `"code":"invalid_arguments"`},
+		{"diagnostic_read", `{"diagnosticId":"AAAAAAAAAAAAAAAAAAAAAAAAAA"}`, `"code":"diagnostic_unknown"`},
+	}
+	for _, tt := range tests {
+		var args map[string]any
+		if err := json.Unmarshal([]byte(tt.args), &args); err != nil {
+			t.Fatal(err)
+		}
+		payload, structured, failed := s.call(t, tt.tool, args)
+		if !strings.Contains(payload, tt.want) {
+			t.Errorf("%s %s: got %s, want %s in it", tt.tool, tt.args, payload, tt.want)
+		}
+		if failed != strings.HasPrefix(payload, `{"error":`) || structured != (!failed && id.Name == "claude-code") {
+			t.Errorf("%s %s: structured %v, failed %v: %s", tt.tool, tt.args, structured, failed, payload)
+		}
+	}
+}
+
+// call returns the payload of a tool call.
+func (s *server) call(t *testing.T, tool string, args map[string]any) (payload string, structured, failed bool) {
+	t.Helper()
+	reply, err := s.Call(tool, args)
+	if err != nil || reply.Error != nil {
+		t.Fatalf("%s: %v, %+v; stderr: %s", tool, err, reply.Error, &s.stderr)
+	}
+	raw, structured, failed := reply.Payload()
+	return string(raw), structured, failed
+}
+
+// checkStale changes the workspace under the server, and puts it back.
+func (s *server) checkStale(t *testing.T, dir string) {
+	t.Helper()
+	name := filepath.Join(dir, "ledger", "docs", "adr", "0001-whole-cents.md")
+	before, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	replace := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	replace(strings.Repeat("a long record\n", 2000))
+	args := map[string]any{"repo_id": "ledger", "path": "docs/adr/0001-whole-cents.md"}
+	payload, _, _ := s.call(t, "read_entrypoint", args)
+	var first struct{ NextCursor string }
+	if err := json.Unmarshal([]byte(payload), &first); err != nil || first.NextCursor == "" {
+		t.Fatalf("a long file comes in one page: %v, %.200s", err, payload)
+	}
+	replace(string(before))
+	args["cursor"] = first.NextCursor
+	if payload, _, _ := s.call(t, "read_entrypoint", args); !strings.Contains(payload, `"code":"snapshot_changed"`) {
+		t.Errorf("after a change: got %s, want snapshot_changed", payload)
+	}
+	delete(args, "cursor")
+	if payload, _, _ := s.call(t, "read_entrypoint", args); !strings.Contains(payload, "# 1. Whole cents") {
+		t.Errorf("starting again: got %s", payload)
+	}
+}
+
+func TestServeEndsOnSignal(t *testing.T) {
+	for _, sig := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
+		t.Run(sig.String(), func(t *testing.T) {
+			s := start(t, eras[0], "-root", sampleWorkspace(t))
+			if err := s.cmd.Process.Signal(sig); err != nil {
+				t.Fatal(err)
+			}
+			s.end(t)
+		})
+	}
+}
+
+func TestServeNoHeuristics(t *testing.T) {
+	eachEra(t, func(t *testing.T, id peer.Identity) {
+		t.Helper()
+		s := start(t, id, "-no-heuristics", "-root", sampleWorkspace(t))
+		if payload, _, _ := s.call(t, "resolve_repo", map[string]any{"repo_id": "notebook"}); !strings.Contains(payload, `"code":"probe_forbidden"`) {
+			t.Errorf("got %s, want probe_forbidden", payload)
+		}
+		s.stdin.Close()
+		s.end(t)
+	})
+}
+
+func TestCommandLine(t *testing.T) {
+	empty := t.TempDir()
+	twice := sampleWorkspace(t)
+	if err := os.WriteFile(filepath.Join(twice, "workspace-registry.json"), []byte("{}"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	broken := sampleWorkspace(t)
+	if err := os.WriteFile(filepath.Join(broken, "workspace-registry.yaml"), []byte("schema_version: \"1.0\"\nkind: workspace_registry\nrepos:\n  - repo_id: a\n    manifest_sorce: repo\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	tests := []struct {
+		name   string
+		args   []string
+		code   int
+		stdout string
+		stderr string
+	}{
+		{name: "help", args: []string{"-h"}, stderr: "generate    scan the root"},
+		{name: "help of a command", args: []string{"check", "-h"}, stderr: "usage: workspace"},
+		{name: "unknown flag", args: []string{"-port", "1"}, code: 2, stderr: "usage: workspace"},
+		{name: "unknown command", args: []string{"destroy"}, code: 1, stderr: `unknown command "destroy"; run with -h for help`},
+		{name: "extra argument", args: []string{"schema", "now"}, code: 1, stderr: `unexpected argument "now"`},
+		{name: "no registry", args: []string{"-root", empty}, code: 1, stderr: "run \"workspace -root " + empty + " generate\" to make one"},
+		{name: "no registry to check", args: []string{"check", "-root", empty}, code: 1, stderr: "there is no registry in " + empty},
+		{name: "no root", args: []string{"-root", filepath.Join(empty, "none")}, code: 1, stderr: "the workspace root: "},
+		{name: "two registries", args: []string{"-root", twice}, code: 1, stderr: "there are several registries, name one with -registry"},
+		{name: "faulty registry", args: []string{"-root", broken}, code: 1, stderr: "workspace-registry.yaml:5:5: "},
+		{name: "named registry is missing", args: []string{"-registry", filepath.Join(empty, "r.yaml")}, code: 1, stderr: "was not loaded"},
+		{name: "schema", args: []string{"schema"}, stdout: `"repo_id"`},
+		{name: "check", args: []string{"-root", sampleWorkspace(t), "check"}, code: 1, stdout: "ledger/docs/agent/manifest.yaml:11:5: ", stderr: "3 repos, 1 problems"},
+		{name: "generate over a registry", args: []string{"-root", sampleWorkspace(t), "generate"}, code: 1, stderr: "is there already and may hold hand edits"},
+		{name: "generate over a file", args: []string{"generate", "-root", empty, "-o", filepath.Join(twice, "workspace-registry.yaml")}, code: 1, stderr: "is there already"},
+		{name: "generate to another format", args: []string{"generate", "-root", empty, "-o", filepath.Join(empty, "r.toml")}, code: 1, stderr: "is written as .yaml"},
+		{name: "generate with a bad marker", args: []string{"generate", "-root", empty, "-marker", "../x"}, code: 1, stderr: "marker"},
+		{name: "generate without a root", args: []string{"generate", "-root", filepath.Join(empty, "none")}, code: 1, stderr: "not found"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			stdout, stderr, code := output(t, tt.args...)
+			if code != tt.code {
+				t.Errorf("got exit code %d, want %d", code, tt.code)
+			}
+			if !strings.Contains(stdout, tt.stdout) || tt.stdout == "" && stdout != "" {
+				t.Errorf("stdout: got %q, want %q", stdout, tt.stdout)
+			}
+			if !strings.Contains(stderr, tt.stderr) || tt.stderr == "" && stderr != "" {
+				t.Errorf("stderr: got %q, want %q", stderr, tt.stderr)
+			}
+		})
+	}
+}
+
+// A generated registry serves at once, from wherever it is kept.
+func TestGenerate(t *testing.T) {
+	dir := sampleWorkspace(t)
+	if err := os.Remove(filepath.Join(dir, "workspace-registry.yaml")); err != nil {
+		t.Fatal(err)
+	}
+	for _, repo := range []string{"ledger", "storefront"} {
+		if err := os.WriteFile(filepath.Join(dir, repo, "go.mod"), []byte("module "+repo+"\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	elsewhere := filepath.Join(t.TempDir(), "registry.yaml")
+	for _, args := range [][]string{{"-root", dir}, {"-root", dir, "-o", elsewhere}} {
+		stdout, stderr, code := output(t, append([]string{"generate", "-marker", "go.mod, .git"}, args...)...)
+		if code != 0 || stdout != "" || !strings.Contains(stderr, "2 repos") {
+			t.Fatalf("generate %v: got exit code %d, stdout %q, stderr %q", args, code, stdout, stderr)
+		}
+	}
+	for _, args := range [][]string{{"-root", dir}, {"-registry", elsewhere}, {"-root", dir, "-registry", elsewhere}} {
+		s := start(t, eras[0], args...)
+		if payload, _, _ := s.call(t, "resolve_repo", map[string]any{"repo_id": "ledger"}); !strings.Contains(payload, `"discovery_mode":"manifest-backed"`) {
+			t.Errorf("%v: got %s", args, payload)
+		}
+		s.stdin.Close()
+		s.end(t)
+	}
+}
+
+// The transcript shows what it promises, in this order.
+func TestDemo(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	stdout, stderr, code := output(t, "demo")
+	if code != 0 || stderr != "" {
+		t.Fatalf("got exit code %d, stderr %s", code, stderr)
+	}
+	rest := stdout
+	for _, want := range []string{
+		"######## claude-code 2.1.332", "<- structuredContent",
+		"discovery_mode: manifest-backed", "manifest_path_refused",
+		"discovery_mode: registry-fallback", "discovery_mode: heuristic",
+		"-> read_view", "| # Start here", "staleness: current",
+		"path_not_declared", "repo_unknown", "nearest: [ledger]",
+		"######## Zed", "<- one text block of JSON", "file_missing",
+		"-> resources/read repo://ledger/capabilities", "text/markdown", "protocol error -32602", "-> check_registry",
+	} {
+		i := strings.Index(rest, want)
+		if i < 0 {
+			t.Fatalf("%q is missing, or not in its place, in\n%s", want, stdout)
+		}
+		rest = rest[i+len(want):]
+	}
+	left, err := os.ReadDir(os.Getenv("TMPDIR"))
+	if err != nil || len(left) > 0 {
+		t.Errorf("the demo leaves %v, %v", left, err)
+	}
+}
