@@ -9,9 +9,9 @@
 // # Canonical JSON
 //
 // [Marshal] writes the same value the same way every time: object keys sorted
-// by their bytes, no white space, strings with the fewest escapes, numbers as
-// encoding/json gives them. Two values that encoding/json would write alike up
-// to the order of keys get the same bytes.
+// by their bytes, no white space, one way to escape, numbers as encoding/json
+// gives them. Values that encoding/json would write alike up to the order of
+// keys and the escapes get the same bytes, and no others do.
 //
 // # Digests
 //
@@ -21,9 +21,15 @@
 // file's bytes, as other tools print it. Both hash the bytes they are given:
 // text is never decoded, normalised or trimmed first.
 //
-// # Concurrency
+// # Limits
 //
-// All functions are safe for concurrent use.
+// The functions take what the caller has in memory anyway; their own need for
+// memory is a small multiple of it. JSON nests at most 10,000 levels deep, as
+// encoding/json has it.
+//
+// # Concurrency and errors
+//
+// All functions are safe for concurrent use. Only [Marshal] fails.
 package canon
 
 import (
@@ -34,9 +40,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
-	"unicode/utf8"
+	"strconv"
+	"strings"
 )
 
 // ErrNotUTF8 means that a string to be marshalled is not valid UTF-8.
@@ -44,116 +50,145 @@ import (
 var ErrNotUTF8 = errors.New("a string is not valid UTF-8")
 
 // Marshal returns v as canonical JSON: what [json.Marshal] would write, with
-// the keys of every object sorted by bytes, no white space, and only those
-// escapes in strings that JSON demands. The text of a number is kept. It fails
-// where json.Marshal does, on text that is not valid UTF-8 ([ErrNotUTF8]), and
-// on an object that has a key twice, which a [json.RawMessage] can.
+// the keys of every object sorted by bytes, no white space, and in strings only
+// the escapes that JSON demands, the short ones where there are some. The text
+// of a number is kept.
+//
+// It fails where json.Marshal does, and on what can have no single form: text
+// that is not valid UTF-8, which a surrogate alone is not either
+// ([ErrNotUTF8]), and an object with a key twice. Both can only come from a
+// string, a [json.RawMessage] or a Marshaler of v. The escape \ufffd in raw JSON
+// counts as bad text.
 func Marshal(v any) ([]byte, error) {
 	var raw bytes.Buffer
 	enc := json.NewEncoder(&raw)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(v); err != nil {
-		return nil, fmt.Errorf("marshal %T: %w", v, err)
+		return nil, fmt.Errorf("canonical form of %T: %w", v, err)
 	}
-	// The encoder writes this escape for bad bytes only; U+FFFD itself it
-	// writes as it is.
-	if bytes.Contains(raw.Bytes(), []byte(`\ufffd`)) || !utf8.Valid(raw.Bytes()) {
-		return nil, fmt.Errorf("marshal %T: %w", v, ErrNotUTF8)
+	given := strings.Count(raw.String(), replacement)
+	r := reader{dec: json.NewDecoder(&raw)}
+	r.dec.UseNumber()
+	tree, err := r.value()
+	if err == nil && r.replacements > given {
+		// More than there were to begin with: some stand for bad bytes.
+		err = ErrNotUTF8
 	}
-	dec := json.NewDecoder(&raw)
-	dec.UseNumber()
-	var out bytes.Buffer
-	if err := rewrite(&out, dec); err != nil {
-		return nil, fmt.Errorf("marshal %T: %w", v, err)
+	if err != nil {
+		return nil, fmt.Errorf("canonical form of %T: %w", v, err)
 	}
-	return out.Bytes(), nil
+	return tree.append(nil), nil
 }
 
-// rewrite copies the next value of dec to out in canonical form.
-func rewrite(out *bytes.Buffer, dec *json.Decoder) error {
-	tok, err := dec.Token()
+// replacement is what encoding/json puts in place of bad text.
+const replacement = "\ufffd"
+
+// A value is what JSON text says, in order.
+type value struct {
+	open    json.Delim // '[' or '{'; 0 for what has no members
+	text    string     // if it has none
+	members []member
+}
+
+// A member belongs to an object, or without key to an array.
+type member struct {
+	key   string
+	value value
+}
+
+// A reader builds values from JSON text.
+type reader struct {
+	dec          *json.Decoder
+	replacements int // in strings so far
+}
+
+// value reads the next value.
+func (r *reader) value() (value, error) {
+	tok, err := r.dec.Token()
 	if err != nil {
-		return err
+		return value{}, err
 	}
 	switch tok := tok.(type) {
 	case json.Delim:
-		if tok == '[' {
-			return rewriteArray(out, dec)
-		}
-		return rewriteObject(out, dec)
+		return r.members(tok)
 	case string:
-		quote(out, tok)
+		r.replacements += strings.Count(tok, replacement)
+		return value{text: string(appendString(nil, tok))}, nil
 	case json.Number:
-		out.WriteString(tok.String())
+		return value{text: tok.String()}, nil
 	case bool:
-		fmt.Fprint(out, tok)
-	case nil:
-		out.WriteString("null")
+		return value{text: strconv.FormatBool(tok)}, nil
+	default:
+		return value{text: "null"}, nil
 	}
-	return nil
 }
 
-func rewriteArray(out *bytes.Buffer, dec *json.Decoder) error {
-	out.WriteByte('[')
-	for first := true; dec.More(); first = false {
-		if !first {
-			out.WriteByte(',')
+// members reads the rest of an array or object.
+func (r *reader) members(open json.Delim) (value, error) {
+	v := value{open: open}
+	for r.dec.More() {
+		var m member
+		if open == '{' {
+			tok, err := r.dec.Token()
+			if err != nil {
+				return value{}, err
+			}
+			m.key, _ = tok.(string)
+			r.replacements += strings.Count(m.key, replacement)
 		}
-		if err := rewrite(out, dec); err != nil {
-			return err
+		var err error
+		if m.value, err = r.value(); err != nil {
+			return value{}, err
+		}
+		v.members = append(v.members, m)
+	}
+	if _, err := r.dec.Token(); err != nil {
+		return value{}, err
+	}
+	if open == '{' {
+		slices.SortFunc(v.members, func(a, b member) int { return strings.Compare(a.key, b.key) })
+		for i := 1; i < len(v.members); i++ {
+			if key := v.members[i].key; key == v.members[i-1].key {
+				return value{}, fmt.Errorf("the key %.40q is there twice", key)
+			}
 		}
 	}
-	out.WriteByte(']')
-	_, err := dec.Token()
-	return err
+	return v, nil
 }
 
-func rewriteObject(out *bytes.Buffer, dec *json.Decoder) error {
-	members := map[string][]byte{}
-	for dec.More() {
-		tok, err := dec.Token()
-		if err != nil {
-			return err
-		}
-		key, _ := tok.(string)
-		if _, twice := members[key]; twice {
-			return fmt.Errorf("key %.40q is there twice", key)
-		}
-		var value bytes.Buffer
-		if err := rewrite(&value, dec); err != nil {
-			return err
-		}
-		members[key] = value.Bytes()
+// append appends the canonical form of v to out.
+func (v *value) append(out []byte) []byte {
+	if v.open == 0 {
+		return append(out, v.text...)
 	}
-	out.WriteByte('{')
-	for i, key := range slices.Sorted(maps.Keys(members)) {
+	out = append(out, byte(v.open))
+	for i := range v.members {
 		if i > 0 {
-			out.WriteByte(',')
+			out = append(out, ',')
 		}
-		quote(out, key)
-		out.WriteByte(':')
-		out.Write(members[key])
+		if v.open == '{' {
+			out = appendString(out, v.members[i].key)
+			out = append(out, ':')
+		}
+		out = v.members[i].value.append(out)
 	}
-	out.WriteByte('}')
-	_, err := dec.Token()
-	return err
+	return append(out, byte(v.open)+2) // ']' and '}' come two after
 }
 
-// quote writes s as a JSON string with only the escapes that JSON demands.
-func quote(out *bytes.Buffer, s string) {
-	out.WriteByte('"')
-	for i := range len(s) {
-		switch c := s[i]; {
-		case c == '"' || c == '\\':
-			out.WriteByte('\\')
-			out.WriteByte(c)
-		case c < ' ':
-			fmt.Fprintf(out, `\u%04x`, c)
+// appendString appends s as a JSON string.
+func appendString(out []byte, s string) []byte {
+	out = append(out, '"')
+	for _, b := range []byte(s) {
+		switch i := strings.IndexByte("\"\\\b\f\n\r\t", b); {
+		case i >= 0:
+			out = append(out, '\\', `"\bfnrt`[i])
+		case b < ' ':
+			out = fmt.Appendf(out, `\u%04x`, b)
 		default:
-			out.WriteByte(c)
+			out = append(out, b)
 		}
 	}
-	out.WriteByte('"')
+	return append(out, '"')
 }
 
 // Digest returns the SHA-256 of domain and parts as 64 lower-case hexadecimal
