@@ -96,7 +96,7 @@ func (sh *shaper) addDiagnosticTool(s *mcp.Server) {
 	if err != nil {
 		panic(err) // unreachable: the type is ours
 	}
-	least, first, closed := 1.0, 0.0, false
+	least, first, no := 1.0, 0.0, false
 	input.Properties["diagnosticId"].Pattern = "^[A-Z2-7]{26}$"
 	input.Properties["offset"].Minimum = &first
 	input.Properties["maxBytes"].Minimum = &least
@@ -105,7 +105,7 @@ func (sh *shaper) addDiagnosticTool(s *mcp.Server) {
 		Title:       "Read a diagnostic",
 		Description: "Read, page by page, the whole text of an error or result that was cut to fit. Ids live 30 minutes in this server process.",
 		InputSchema: input,
-		Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true, OpenWorldHint: &closed},
+		Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true, DestructiveHint: &no, OpenWorldHint: &no},
 	}, sh.readDiagnostic)
 }
 

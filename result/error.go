@@ -19,8 +19,9 @@ const (
 	// CodeDeadlineExceeded is a call that ran out of time.
 	CodeDeadlineExceeded = "deadline_exceeded"
 	// CodeInvalidArguments is a call whose arguments do not match the tool's
-	// input schema. Its details are {count, paths}: how many values are wrong
-	// and where the first ones are, as JSON Pointers.
+	// input schema. Its details, where the places are known, are {count,
+	// paths}: how many values are wrong and where the first ones are, as JSON
+	// Pointers.
 	CodeInvalidArguments = "invalid_arguments"
 	// CodeInputUnavailable is a call that needed an answer from the person at
 	// the client and got none: the client cannot ask, or the session's

@@ -3,7 +3,9 @@ package result_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"log"
 
 	"github.com/mcpcontract/mcpcontract/result"
@@ -33,17 +35,44 @@ func ExampleInstall() {
 	mcp.AddTool(s, &mcp.Tool{Name: "add"}, add)
 	result.Install(s, nil)
 
-	fmt.Println(call(s, "codex", `{"a":1,"b":2}`))
-	fmt.Println(call(s, "Zed", `{"a":1,"b":2}`))
-	fmt.Println(call(s, "codex", `{"a":101,"b":2}`))
+	fmt.Println(call(s, "codex", "add", `{"a":1,"b":2}`))
+	fmt.Println(call(s, "Zed", "add", `{"a":1,"b":2}`))
+	fmt.Println(call(s, "codex", "add", `{"a":101,"b":2}`))
 	// Output:
 	// {"content":[],"structuredContent":{"sum":3},"resultType":"complete"}
 	// {"content":[{"type":"text","text":"{\"sum\":3}"}],"resultType":"complete"}
 	// {"content":[{"type":"text","text":"{\"error\":{\"code\":\"number_too_large\",\"message\":\"a is larger than 100: use a smaller number\"}}"}],"isError":true,"resultType":"complete"}
 }
 
-// call plays a client of the given name that calls the tool add.
-func call(s *mcp.Server, client, args string) string {
+// Middleware is for servers that want no further tool.
+func ExampleMiddleware() {
+	s := mcp.NewServer(&mcp.Implementation{Name: "adder", Version: "v1"}, nil)
+	mcp.AddTool(s, &mcp.Tool{Name: "add"}, add)
+	s.AddReceivingMiddleware(result.Middleware(&result.Options{Override: result.Structured}))
+
+	fmt.Println(call(s, "Zed", "add", `{"a":1,"b":2}`))
+	// Output:
+	// {"content":[],"structuredContent":{"sum":3},"resultType":"complete"}
+}
+
+// Any error type with a method ErrorCode will do, and wrapping does not hide it.
+func ExampleError() {
+	var err error = &result.Error{
+		Code:    "file_missing",
+		Message: `no file "tides.md": list the folder first`,
+		Details: map[string]string{"path": "tides.md"},
+		Err:     fs.ErrNotExist,
+	}
+	err = fmt.Errorf("reading chapter 3: %w", err)
+
+	var e *result.Error
+	fmt.Println(errors.As(err, &e), e.ErrorCode(), errors.Is(err, fs.ErrNotExist))
+	// Output:
+	// true file_missing true
+}
+
+// call plays a client of the given name that calls a tool.
+func call(s *mcp.Server, client, tool, args string) string {
 	ctx := context.Background()
 	here, there := mcp.NewInMemoryTransports()
 	if _, err := s.Connect(ctx, there, nil); err != nil {
@@ -55,7 +84,7 @@ func call(s *mcp.Server, client, args string) string {
 		log.Fatal(err)
 	}
 	defer session.Close()
-	res, err := session.CallTool(ctx, &mcp.CallToolParams{Name: "add", Arguments: json.RawMessage(args)})
+	res, err := session.CallTool(ctx, &mcp.CallToolParams{Name: tool, Arguments: json.RawMessage(args)})
 	if err != nil {
 		log.Fatal(err)
 	}

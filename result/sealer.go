@@ -29,7 +29,8 @@ type Sealer interface {
 }
 
 // NewSealer returns a sealer with a key of its own: what it seals opens only
-// in this process and for ttl. Zero ttl: 30 minutes. It seals up to 4 KiB.
+// in this process and for ttl, by default (zero) 30 minutes. It seals up to
+// 4 KiB, and the text is at most 6 KiB.
 func NewSealer(ttl time.Duration) Sealer {
 	if ttl <= 0 {
 		ttl = defaultSealTTL
