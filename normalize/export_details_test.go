@@ -213,6 +213,10 @@ func TestExportDetails(t *testing.T) {
 			has: []string{`"${{ inputs.a }}"`}, notes: []string{"not_expressible:n:inputs.a"},
 		},
 		{
+			name: "prompts whose id another client does not take", to: normalize.Continue, in: stdio(normalize.Server{Args: []string{"${input:a-b}", "${input:p|f}"}}),
+			has: []string{`"${input:a-b}"`, `"${input:p|f}"`}, notes: []string{"not_expressible:n:args[0]", "not_expressible:n:args[1]"},
+		},
+		{
 			name: "keys of headers", to: normalize.Goose, in: http(normalize.Server{Headers: pairs("A", "${T}", "B", "${T}")}),
 			has: []string{"env_keys:\n      - T\n"},
 		},

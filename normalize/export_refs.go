@@ -161,7 +161,7 @@ func (x *exporter) prompt(r *ref) string {
 	switch {
 	case x.asks():
 		return r.String()
-	case x.d.refs == refSecret:
+	case x.d.refs == refSecret && nameLen(r.inputID()) == len(r.name)-len(inputPrefix):
 		return "${{ inputs." + r.inputID() + " }}"
 	}
 	x.lose(x.field, "the client asks for no values, so "+r.inputID()+" has to be filled in")

@@ -107,6 +107,7 @@ func (l *lost) text(field, s string) string {
 	if l.fields[field] {
 		return ""
 	}
+	s = strings.ReplaceAll(s, "${file:", "{file:") // records keep the client's spelling
 	for _, p := range l.prompts {
 		s = strings.ReplaceAll(s, "${input:"+p+"}", "${"+p+"}")
 	}
