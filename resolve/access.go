@@ -179,3 +179,12 @@ func (r *Repo) rootsByType() map[string][]string {
 	}
 	return roots
 }
+
+// someViews returns as many views as details may hold.
+func (r *Repo) someViews(names []string) map[string]string {
+	views := map[string]string{}
+	for _, name := range names[:min(len(names), maxDeclared)] {
+		views[name] = r.Views[name]
+	}
+	return views
+}

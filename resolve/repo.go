@@ -189,7 +189,7 @@ func (r *Repo) View(ctx context.Context, name string) (*File, error) {
 		return nil, &Error{
 			Code:    ViewNotDeclared,
 			Message: fmt.Sprintf("repo %s has no view %s; it has: %s", quote(r.ID), quote(name), sample(names)),
-			Details: Details{RepoID: r.ID, Path: clip(name), Views: r.Views},
+			Details: Details{RepoID: r.ID, Path: clip(name), Views: r.someViews(names)},
 		}
 	}
 	if r.ManifestFile != nil && path == r.ManifestFile.Path {
@@ -269,20 +269,22 @@ func (r *Repo) walk(ctx context.Context, root string, found map[string]int64) er
 
 // Inspect looks at every entrypoint and returns them in the same order, with
 // status, size and digest as they are on disk now. What the registry records as
-// anything but present is passed on as recorded and not touched. The notices
-// name the entrypoints that the registry is wrong about.
+// anything but present is passed on as recorded and not touched. After the first
+// 64 files that were hashed the rest comes without digests. The notices name the
+// entrypoints that are not as the registry says.
 //
 // The error is an [*Error] with the code repo_closed, or the error of ctx.
 func (r *Repo) Inspect(ctx context.Context) ([]Entrypoint, []Notice, error) {
 	found := slices.Clone(r.Entrypoints)
 	var notices []Notice
+	hashed := 0
 	for i := range found {
 		e := &found[i]
 		if e.Status != "" && e.Status != registry.StatusPresent {
 			continue
 		}
-		err := r.inspect(ctx, e)
-		if err == nil {
+		err := r.inspect(ctx, e, hashed < maxHashed)
+		if hashed++; err == nil {
 			continue
 		}
 		var fault *Error
@@ -298,18 +300,41 @@ func (r *Repo) Inspect(ctx context.Context) ([]Entrypoint, []Notice, error) {
 	return found, notices, nil
 }
 
-// inspect hashes one entrypoint.
-func (r *Repo) inspect(ctx context.Context, e *Entrypoint) error {
+const maxHashed = 64
+
+// inspect looks at one entrypoint.
+func (r *Repo) inspect(ctx context.Context, e *Entrypoint, hash bool) error {
 	dir, err := r.open(ctx)
 	if err != nil {
 		return err
 	}
-	sum, size, err := dir.Hash(r.below(e.Path), r.resolver.opts.MaxFile)
+	size, digest := int64(0), ""
+	if hash {
+		var sum [32]byte
+		sum, size, err = dir.Hash(r.below(e.Path), r.resolver.opts.MaxFile)
+		digest = hex.EncodeToString(sum[:])
+	} else {
+		size, err = statFile(dir, r.below(e.Path))
+	}
 	if err != nil {
 		return r.fault(dir, e.Path, err)
 	}
-	e.Status, e.Size, e.SHA256 = registry.StatusPresent, size, hex.EncodeToString(sum[:])
+	e.Status, e.Size, e.SHA256 = registry.StatusPresent, size, digest
 	return nil
+}
+
+// statFile returns the size of a file that can be read.
+func statFile(dir *rootfs.Root, path string) (int64, error) {
+	info, err := dir.Stat(path)
+	switch {
+	case err != nil:
+		return 0, err
+	case info.Err != nil:
+		return 0, info.Err
+	case !info.Mode.IsRegular():
+		return 0, &rootfs.Error{Op: "stat", Path: path, Code: rootfs.NotRegular}
+	}
+	return info.Size, nil
 }
 
 // statusOf names a fault the way a registry records it.

@@ -354,6 +354,37 @@ back again
 	}
 }
 
+// Only so many files are hashed; the rest is looked at.
+func TestRepoInspectManyEntrypoints(t *testing.T) {
+	var reg, texts strings.Builder
+	reg.WriteString(header + "  - repo_id: svc\n    manifest_source: generated\n    entrypoints:\n")
+	for i := range 64 {
+		fmt.Fprintf(&reg, "      - %02d.md\n", i)
+		fmt.Fprintf(&texts, "-- svc/%02d.md --\nx\n", i)
+	}
+	reg.WriteString("      - last.md\n      - folder\n      - gone.md\n      - hard.md\n")
+	loaded := workspace(t, reg.String()+texts.String()+"-- svc/last.md --\nlast\n-- svc/folder/x --\n-- svc/other --\n")
+	if err := os.Link(filepath.Join(loaded.Root(), "svc/other"), filepath.Join(loaded.Root(), "svc/hard.md")); err != nil {
+		t.Fatal(err)
+	}
+	got, notices, err := mustResolve(t, resolve.New(resolve.Static(loaded), nil), "svc").Inspect(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []resolve.Entrypoint{
+		{Path: "last.md", Status: registry.StatusPresent, Size: 5},
+		{Path: "folder", Status: registry.StatusNotAFile},
+		{Path: "gone.md", Status: registry.StatusMissing},
+		{Path: "hard.md", Status: registry.StatusNotAFile},
+	}
+	if diff := cmp.Diff(want, got[64:]); diff != "" {
+		t.Errorf("entrypoints (-want +got):\n%s", diff)
+	}
+	if len(notices) != 3 || got[63].SHA256 == "" {
+		t.Errorf("got notices %v, last hashed %+v", notices, got[63])
+	}
+}
+
 func TestRepoClose(t *testing.T) {
 	repo := openFiles(t, nil)
 	if _, err := repo.Open(t.Context(), "README.md"); err != nil {

@@ -78,15 +78,17 @@ run() {
 		/<\.\.\. [a-z0-9]+ resumed>/ { $0 = open[$1] " " $0 }
 		{ print }' "$tmp/trace" >"$tmp/calls"
 	answers=$(grep -c '"structuredContent"\|"content"' "$tmp/replies" || true)
-	calls=$(grep -c "$ws/repo-" "$tmp/calls" || true)
-	failed=$(grep "$ws/repo-" "$tmp/calls" | grep -c ' = -1 E' || true)
+	# Inside a repo: below a handle on it, or by a path below the handle on the workspace.
+	grep -E "$ws/repo-|<$ws>, \"repo-" "$tmp/calls" >"$tmp/inside" || true
+	calls=$(wc -l <"$tmp/inside")
+	failed=$(grep -c ' = -1 E' "$tmp/inside" || true)
 	echo "$1: $answers answers to $total requests, $calls file operations inside repos, $failed failed"
 	[ "$answers" -eq "$total" ]
 }
 
 run "right registry"
 if [ "$failed" -ne 0 ]; then
-	grep "$ws/repo-" "$tmp/calls" | grep ' = -1 E' | head -5
+	grep ' = -1 E' "$tmp/inside" | head -5
 	exit 1
 fi
 sed -i '0,/mkdocs.yml: missing/s//mkdocs.yml: present/' "$ws/workspace-registry.yaml"
