@@ -18,14 +18,12 @@ func readTOML(text string, h Handler) bool {
 	for _, f := range s.faults {
 		h.Fault(f)
 	}
-	if s.exceeded {
-		return false
+	if len(s.faults) > 0 {
+		return false // the library overlooks some repeated keys, and stops at the first of others
 	}
 	decoded, err := decodeTOML(text)
 	if err != nil {
-		if len(s.faults) == 0 { // a repeated key has been reported already
-			h.Fault(tomlFault(err))
-		}
+		h.Fault(tomlFault(err))
 		return false
 	}
 	r := tomlReader{h: h}
@@ -114,6 +112,11 @@ func (r *tomlReader) convert(v *tomlValue, decoded any, n *Node) bool {
 		list := tomlList(d)
 		n.Kind = List
 		return v.kind == List && len(list) == len(v.items) && r.below(v, n, func(i int) any { return list[i] }) || r.differ(v)
+	}
+	if v.kind != String {
+		return r.differ(v)
+	}
+	switch d := decoded.(type) {
 	case string:
 		n.Kind, n.Text = String, d
 	case bool:

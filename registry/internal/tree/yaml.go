@@ -193,7 +193,9 @@ func descend(n *yamldoc.Node, line, column int, p *Path) bool {
 		case n.Kind != yamldoc.MappingNode:
 			p.PushItem(i)
 		case i%2 == 0 && child.Line == line && child.Column == column:
-			p.Push(child.Value)
+			if child.Kind == yamldoc.ScalarNode {
+				p.Push(child.Value)
+			}
 			return true
 		case i%2 == 0:
 			continue
