@@ -36,9 +36,9 @@
 // # Writing
 //
 // [Root.WriteFile] replaces a file as a whole and durably. Who needs several
-// files to change together composes [Root.Create], [Root.Rename],
+// files to change together composes [Root.Copy], [Root.Create], [Root.Rename],
 // [Root.Remove] and [Root.SyncDir], under a [Lock] if other processes do the
-// same. Nothing ever opens an existing file for writing.
+// same. A file that is there is never written to.
 //
 // # Concurrency
 //

@@ -165,6 +165,25 @@ func TestWriteFileFaults(t *testing.T) {
 	}
 }
 
+// TestCopyFaults fails each step of a copy: then there is no copy.
+func TestCopyFaults(t *testing.T) {
+	for _, opts := range []Options{{}, {Portable: true}} {
+		cp := func(r *Root) error {
+			_, _, err := r.Copy("f", "g", 10, 0o644)
+			return err
+		}
+		calls := withFaults(t, opts, cp, func(dir, call string) {
+			data, err := os.ReadFile(filepath.Join(dir, "g"))
+			if call == "" && string(data) != "old" || call != "" && !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("fault in %q: the copy is %q, %v", call, data, err)
+			}
+		})
+		if diff := cmp.Diff([]string{"sub", "create", "file write", "file sync"}, calls); diff != "" {
+			t.Errorf("calls (-want +got):\n%s", diff)
+		}
+	}
+}
+
 // TestMkdirAllFaults fails each step of making two directories.
 func TestMkdirAllFaults(t *testing.T) {
 	for _, opts := range []Options{{}, {Portable: true}} {

@@ -126,6 +126,9 @@ func TestNoSpace(t *testing.T) {
 			s.mount("none", mountPoint, "tmpfs", 0)
 			put(t, s.dir, "mnt/a", "old")
 			r := open(t, s.in(mountPoint), opts)
+			if i, err := r.Stat("."); err != nil || i.Err != nil {
+				t.Errorf("Stat of a root that is a mount point = %v, %v", i.Err, err)
+			}
 			err := r.WriteFile("a", make([]byte, 128<<10), 0o644)
 			if rootfs.CodeOf(err) != rootfs.IO || !errors.Is(err, unix.ENOSPC) {
 				t.Errorf("WriteFile = %v, want code io and ENOSPC", err)

@@ -23,22 +23,29 @@ type fastDir struct {
 const strictly = unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS | unix.RESOLVE_NO_XDEV
 
 // openFast opens the directory name, whose links are followed. It returns nil
-// where openat2 does not work, because the kernel is older than 5.6 or a
-// sandbox forbids it, and where name cannot be opened: the other method then
-// reports why.
-func openFast(name string) dir {
-	fd, err := unix.Open(name, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+// and no error where openat2 does not work, because the kernel is older than
+// 5.6 or a sandbox forbids it.
+func openFast(name string) (dir, error) {
+	fd := -1
+	err := retry(func() (err error) {
+		fd, err = unix.Open(name, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+		return err
+	})
 	if err != nil {
-		return nil
+		return nil, err
 	}
 	d := &fastDir{fd: fd}
 	probe, err := d.sub(".")
-	if err != nil {
-		d.close()
-		return nil
+	if err == nil {
+		probe.close()
+		return d, nil
 	}
-	probe.close()
-	return d
+	d.close()
+	switch {
+	case errors.Is(err, unix.ENOSYS), errors.Is(err, unix.EPERM), errors.Is(err, unix.EINVAL), errors.Is(err, unix.E2BIG):
+		return nil, nil
+	}
+	return nil, err
 }
 
 // do runs fn with the descriptor of d, which stays open meanwhile.
@@ -111,7 +118,11 @@ func (d *fastDir) create(path string, flag int, perm fs.FileMode) (*os.File, err
 	return os.NewFile(uintptr(fd), path), nil
 }
 
-func (d *fastDir) self() (node, error) { return d.statx("", unix.AT_EMPTY_PATH) }
+func (d *fastDir) self() (node, error) {
+	n, err := d.statx("", unix.AT_EMPTY_PATH)
+	n.mount = false // that the root is one does not matter
+	return n, err
+}
 
 func (d *fastDir) lstat(name string) (node, error) {
 	return d.statx(name, unix.AT_SYMLINK_NOFOLLOW|unix.AT_NO_AUTOMOUNT)

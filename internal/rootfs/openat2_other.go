@@ -2,5 +2,5 @@
 
 package rootfs
 
-// openFast returns nil: only Linux has openat2.
-func openFast(string) dir { return nil }
+// openFast returns nothing: only Linux has openat2.
+func openFast(string) (dir, error) { return nil, nil }

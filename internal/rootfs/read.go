@@ -2,6 +2,7 @@ package rootfs
 
 import (
 	"crypto/sha256"
+	"errors"
 	"hash"
 	"io"
 )
@@ -34,23 +35,13 @@ func (r *Root) Hash(path string, limit int64) (sum [sha256.Size]byte, size int64
 		return sum, 0, fail("hash", path, err)
 	}
 	f, n, err := r.top.open(path, nil)
-	if err == nil {
-		sum, size, err = r.hash(f, n, path, limit)
+	if err != nil {
+		return sum, 0, fail("hash", path, err)
 	}
-	return sum, size, fail("hash", path, err)
-}
-
-// hash hashes f, which was n as it was opened at path, and closes it.
-func (r *Root) hash(f handle, n node, path string, limit int64) (sum [sha256.Size]byte, size int64, err error) {
 	defer f.close()
-	h := r.hashers.Get().(*hasher)
-	defer r.hashers.Put(h)
 	src := source{f: f, now: n, path: path, root: r}
-	if err := src.read(limit, h); err != nil {
-		return sum, 0, err
-	}
-	h.sum.Sum(sum[:0])
-	return sum, h.n, nil
+	sum, size, err = src.hash(limit, nil)
+	return sum, size, fail("hash", path, err)
 }
 
 // A source is an open file to be read once.
@@ -92,6 +83,19 @@ func (src *source) read(limit int64, s sink) error {
 	return nil
 }
 
+// hash reads the content, returns its SHA-256 and size, and copies it to out
+// if that is not nil.
+func (src *source) hash(limit int64, out io.Writer) (sum [sha256.Size]byte, size int64, err error) {
+	h := src.root.hashers.Get().(*hasher)
+	defer src.root.hashers.Put(h)
+	h.out = out
+	if err := src.read(limit, h); err != nil {
+		return sum, 0, err
+	}
+	h.sum.Sum(sum[:0])
+	return sum, h.n, nil
+}
+
 // A buffer takes the content of a file.
 type buffer struct{ data []byte }
 
@@ -108,11 +112,12 @@ func (b *buffer) fill(f io.Reader, want int64) (int64, error) {
 // hashBuffer is the size of the buffer that a file is hashed through.
 const hashBuffer = 128 << 10
 
-// A hasher hashes one file after another.
+// A hasher hashes one file after another, and may copy it meanwhile.
 type hasher struct {
 	sum hash.Hash
 	buf []byte
-	n   int64 // bytes hashed
+	out io.Writer // nil for none
+	n   int64     // bytes hashed
 }
 
 func (h *hasher) fill(f io.Reader, want int64) (int64, error) {
@@ -122,7 +127,12 @@ func (h *hasher) fill(f io.Reader, want int64) (int64, error) {
 		n, err := f.Read(h.buf)
 		h.sum.Write(h.buf[:n])
 		h.n += int64(n)
-		if err == io.EOF {
+		if h.out != nil && n > 0 {
+			if _, err := h.out.Write(h.buf[:n]); err != nil {
+				return h.n, err
+			}
+		}
+		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {

@@ -59,12 +59,13 @@ func Open(dir string, opts *Options) (*Root, error) {
 	}
 	r.path = abs
 	if !opts.Portable {
-		r.top = openFast(abs)
+		r.top, err = openFast(abs)
 	}
-	if r.top == nil {
-		if r.top, err = openStep(abs); err != nil {
-			return nil, fail("open", dir, err)
-		}
+	if r.top == nil && err == nil {
+		r.top, err = openStep(abs)
+	}
+	if err != nil {
+		return nil, fail("open", dir, err)
 	}
 	if r.trace != nil {
 		r.top = &tracedDir{d: r.top, at: ".", fn: r.trace}

@@ -136,8 +136,10 @@ func (w *walk) hash(at place, e entry, info *Info) {
 	}
 	f, n, err := at.dir.open(e.name, &e.node)
 	if err == nil {
-		info.Sum, _, err = w.root.hash(f, n, info.Path, w.lim.HashBytes)
+		src := source{f: f, now: n, path: info.Path, root: w.root}
+		info.Sum, _, err = src.hash(w.lim.HashBytes, nil)
 		info.Size, info.ModTime = n.size, n.mod
+		f.close()
 	}
 	info.Err = fail("hash", info.Path, err)
 }

@@ -2,6 +2,7 @@ package rootfs
 
 import (
 	"crypto/rand"
+	"crypto/sha256"
 	"errors"
 	"io/fs"
 	"os"
@@ -19,10 +20,11 @@ const TempPrefix = ".x-tmp-"
 // the name. perm is the mode before the umask; an old file's mode is not kept.
 //
 // An existing entry must be a regular file with one name, else it is refused
-// with code link, not_regular, hard_link or cross_device and stays as it is. So it does after
-// any failure but that of the last step, the sync of the directory: then the
-// file is replaced, but not yet certain to survive a crash. A failed sync is
-// never tried again, because its second success would prove nothing.
+// with code link, not_regular, hard_link or cross_device, and stays as it is.
+// So it does after any failure but that of the last step, the sync of the
+// directory: then the file is replaced, but not yet certain to survive a crash.
+// A failed sync is never tried again, because its second success would prove
+// nothing.
 func (r *Root) WriteFile(path string, data []byte, perm fs.FileMode) error {
 	return r.within("write", path, func(d dir, name string) error {
 		return r.replace(d, path, name, data, perm)
@@ -41,18 +43,11 @@ func (r *Root) replace(d dir, p, name string, data []byte, perm fs.FileMode) err
 		return err
 	}
 	_, err = f.Write(data)
-	if err == nil {
-		err = f.Sync()
-	}
-	if closeErr := f.Close(); err == nil {
-		err = closeErr
-	}
-	if err == nil {
+	if err = f.finish(err); err == nil {
 		err = d.rename(temp, name)
 	}
 	if err != nil {
-		// Nothing better can be done if this fails too.
-		_ = d.remove(temp, false)
+		_ = d.remove(temp, false) // nothing better can be done if this fails too
 		return err
 	}
 	return d.sync()
@@ -121,8 +116,54 @@ func (f *File) Chmod(perm fs.FileMode) error {
 // for good even if a second Sync succeeds: remove the file and write another.
 func (f *File) Sync() error { return f.end("sync", f.f.Sync()) }
 
+// finish makes the content durable, unless writing it ended with err, and
+// closes the file. It returns the first error.
+func (f *File) finish(err error) error {
+	if err == nil {
+		err = f.Sync()
+	}
+	if closeErr := f.Close(); err == nil {
+		err = closeErr
+	}
+	return err
+}
+
 // Close closes the file. Closing it again is an error without effect.
 func (f *File) Close() error { return fail("close", f.path, f.f.Close()) }
+
+// Copy makes a new file at to with the content of the regular file at from,
+// under the conditions of [Root.ReadFile] for the one and [Root.Create] for the
+// other, and makes the content durable. It returns the SHA-256 and the size of
+// the bytes it wrote, whatever is at from by then. If it fails, there is no
+// file at to unless there was one before.
+func (r *Root) Copy(from, to string, limit int64, perm fs.FileMode) (sum [sha256.Size]byte, size int64, err error) {
+	if err := check(from); err != nil {
+		return sum, 0, fail("copy", from, err)
+	}
+	f, n, err := r.top.open(from, nil)
+	if err != nil {
+		return sum, 0, fail("copy", from, err)
+	}
+	defer f.close()
+	src := source{f: f, now: n, path: from, root: r}
+	err = r.within("copy", to, func(d dir, name string) error {
+		out, err := r.create(d, to, name, perm)
+		if err != nil {
+			return err
+		}
+		if sum, size, err = src.hash(limit, out); err != nil {
+			err = fail("copy", from, err)
+		}
+		if err = out.finish(err); err != nil {
+			_ = d.remove(name, false) // nothing better can be done if this fails too
+		}
+		return err
+	})
+	if err != nil {
+		return [sha256.Size]byte{}, 0, err
+	}
+	return sum, size, nil
+}
 
 // MkdirAll makes the directory at path and those above it that are missing,
 // top down, each durable before the next. perm is the mode of new directories

@@ -1,6 +1,7 @@
 package rootfs_test
 
 import (
+	"crypto/sha256"
 	"errors"
 	"io/fs"
 	"os"
@@ -144,6 +145,64 @@ func TestCreate(t *testing.T) {
 			}
 			if _, err := r.Create("no/f", 0o644); rootfs.CodeOf(err) != rootfs.NotFound {
 				t.Errorf("Create without a directory = %v, want code not_found", err)
+			}
+		})
+	}
+}
+
+func TestCopy(t *testing.T) {
+	for way, opts := range ways() {
+		t.Run(way, func(t *testing.T) {
+			dir := t.TempDir()
+			content := strings.Repeat("0123456789", 30_000)
+			put(t, dir, "a/f", content, "b/old", "old")
+			grow := false
+			opts.Trace = func(e rootfs.Event) {
+				if grow && e.Op == "open" {
+					grow = false
+					put(t, dir, "a/f", content+"more")
+				}
+			}
+			r := open(t, dir, opts)
+			size := int64(len(content))
+			sum, n, err := r.Copy("a/f", "b/g", size, 0o600)
+			if sum != sha256.Sum256([]byte(content)) || n != size || err != nil {
+				t.Errorf("Copy = %x, %d, %v", sum, n, err)
+			}
+			if got := tree(t, dir)["b/g"]; got != content {
+				t.Errorf("the copy has %d bytes, want %d", len(got), size)
+			}
+			if i, err := r.Stat("b/g"); err != nil || runtime.GOOS != "windows" && i.Mode != 0o600 {
+				t.Errorf("Stat of the copy = %v, %v, want mode 0600", i.Mode, err)
+			}
+			before := tree(t, dir)
+			for _, c := range []struct {
+				from, to string
+				limit    int64
+				want     rootfs.Code
+			}{
+				{"a/f", "b/h", size - 1, rootfs.TooLarge},
+				{"a/f", "b/old", size, rootfs.Exists},
+				{"a/f", "c/h", size, rootfs.NotFound},
+				{"a/g", "b/h", size, rootfs.NotFound},
+				{"a", "b/h", size, rootfs.NotRegular},
+				{"../a", "b/h", size, rootfs.PathInvalid},
+				{"a/f", "../h", size, rootfs.PathInvalid},
+			} {
+				sum, n, err := r.Copy(c.from, c.to, c.limit, 0o644)
+				if rootfs.CodeOf(err) != c.want || n != 0 || sum != [sha256.Size]byte{} {
+					t.Errorf("Copy(%q, %q, %d) = %d, %v, want code %s", c.from, c.to, c.limit, n, err, c.want)
+				}
+			}
+			if diff := cmp.Diff(before, tree(t, dir)); diff != "" {
+				t.Errorf("refused copies changed files (-before +after):\n%s", diff)
+			}
+			grow = true
+			if _, _, err := r.Copy("a/f", "b/h", 2*size, 0o644); rootfs.CodeOf(err) != rootfs.Changed {
+				t.Errorf("Copy of a growing file = %v, want code changed", err)
+			}
+			if _, err := r.Stat("b/h"); rootfs.CodeOf(err) != rootfs.NotFound {
+				t.Errorf("it left a copy: %v", err)
 			}
 		})
 	}
