@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -135,8 +136,23 @@ func completeRepo(_ context.Context, typed string) ([]string, error) {
 }
 
 func newTestServer() (*mcp.Server, error) {
-	return mcpkit.NewServer(&mcp.Implementation{Name: "test", Version: "1.0.0"}, &mcpkit.Options{
+	server, err := mcpkit.NewServer(&mcp.Implementation{Name: "test", Version: "1.0.0"}, &mcpkit.Options{
 		Principal:    "tester",
 		Instructions: "Search first.",
 	}, features()...)
+	if err == nil {
+		server.AddReceivingMiddleware(hideDiagnostics)
+	}
+	return server, err
+}
+
+// hideDiagnostics leaves the tool of package result out of lists: the wire cases of that package show it.
+func hideDiagnostics(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+		res, err := next(ctx, method, req)
+		if list, ok := res.(*mcp.ListToolsResult); ok && err == nil {
+			list.Tools = slices.DeleteFunc(list.Tools, func(t *mcp.Tool) bool { return t.Name == "diagnostic_read" })
+		}
+		return res, err
+	}
 }
