@@ -123,16 +123,20 @@ func (e *Error) ErrorDetails() any { return e.Details }
 
 const (
 	maxQuote    = 100 // bytes of an input that a message repeats
+	maxReason   = 400 // bytes of a message about a manifest that a notice repeats
 	maxDeclared = 50  // values per list in Details
 	maxInText   = 8   // values per list in a message
 )
 
-// clip cuts s to what a message may repeat, at a character boundary.
-func clip(s string) string {
-	if len(s) <= maxQuote {
+// clip cuts s to what a message may repeat of an input.
+func clip(s string) string { return clipTo(s, maxQuote) }
+
+// clipTo cuts s to limit bytes, at a character boundary.
+func clipTo(s string, limit int) string {
+	if len(s) <= limit {
 		return s
 	}
-	cut := maxQuote
+	cut := limit
 	for cut > 0 && !utf8.RuneStart(s[cut]) {
 		cut--
 	}

@@ -101,8 +101,11 @@ func registeredFolders(reg *registry.Registry) map[string]string {
 // registered repos inside are left alone.
 func (r *Repo) guess(ctx context.Context, taken map[string]string) error {
 	root, err := r.open(ctx)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
 	if err != nil {
-		return err
+		return unknown(r.registry, r.ID, RepoUnknown, "is not in the registry, and the workspace root cannot be opened to look for it")
 	}
 	top, err := root.ReadDir(".", r.resolver.opts.MaxEntries)
 	if err != nil {

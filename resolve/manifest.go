@@ -46,7 +46,7 @@ func (r *Repo) loadManifest(ctx context.Context) error {
 	manifest, problems, err := registry.ParseManifest(file.Data, &registry.ParseOptions{File: declared})
 	if err != nil {
 		r.step("manifest", "invalid")
-		r.notice(ManifestInvalid, declared, "the manifest cannot be read: %s", clip(err.Error()))
+		r.notice(ManifestInvalid, declared, "the manifest cannot be read: %s", clipTo(err.Error(), maxReason))
 		return nil
 	}
 	r.step("manifest", "loaded")
@@ -63,7 +63,7 @@ func (r *Repo) loadManifest(ctx context.Context) error {
 		case registry.PathInvalid, registry.PathWindows, registry.PathOutside:
 			code = ManifestPathRefused
 		}
-		r.notice(code, declared, "line %d, %s: %s", p.Line, clip(p.Field), clip(p.Message))
+		r.notice(code, declared, "line %d, %s: %s", p.Line, clip(p.Field), clipTo(p.Message, maxReason))
 	}
 	return r.applyManifest(ctx)
 }

@@ -423,6 +423,16 @@ func TestResolveCrowdedWorkspace(t *testing.T) {
 	}
 }
 
+func TestResolveWorkspaceGone(t *testing.T) {
+	reg, err := registry.Parse([]byte("schema_version: \"1.0\"\nkind: workspace_registry\nrepos: []\n"), &registry.ParseOptions{Root: filepath.Join(t.TempDir(), "gone")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := resolve.New(resolve.Static(reg), nil).Resolve(t.Context(), "x"); codeOf(t, err) != resolve.RepoUnknown {
+		t.Errorf("got %v, want %s", err, resolve.RepoUnknown)
+	}
+}
+
 func TestResolveCanceled(t *testing.T) {
 	reg := workspace(t, withManifest+manifestHead)
 	ctx, cancel := context.WithCancel(t.Context())
