@@ -1,3 +1,5 @@
+//go:build unix
+
 package token_test
 
 import (
@@ -69,6 +71,54 @@ func BenchmarkIssueAndConsume(b *testing.B) {
 	b.ReportMetric(per(fileCPU), "file-cpu-us/pair")
 	b.ReportMetric(per(logCPU)/per(fileCPU), "cpu-ratio")
 	b.ReportMetric(per(logTime)/per(fileTime), "wall-ratio")
+}
+
+// BenchmarkIssueFull issues into a store that is full, so that each token
+// pushes out another.
+func BenchmarkIssueFull(b *testing.B) {
+	store, err := token.Open(b.TempDir(), &token.Options{MaxPerSubject: 1024})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer store.Close()
+	claim := benchClaim()
+	for range 1024 {
+		if _, err := store.Issue(b.Context(), claim); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportAllocs()
+	var cpu, wall time.Duration
+	issued := 0
+	for b.Loop() {
+		measure(&cpu, &wall, func() {
+			if _, err := store.Issue(b.Context(), claim); err != nil {
+				b.Fatal(err)
+			}
+		})
+		issued++
+	}
+	b.ReportMetric(float64(cpu.Microseconds())/float64(issued), "cpu-us/op")
+}
+
+// BenchmarkSeal seals and opens a cursor.
+func BenchmarkSeal(b *testing.B) {
+	s, err := token.OpenSigner(b.TempDir(), nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer s.Close()
+	plain, bound := []byte("offset 20"), make([]byte, 64)
+	b.ReportAllocs()
+	for b.Loop() {
+		sealed, err := s.Seal(plain, bound)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if _, err := s.Open(sealed, bound); err != nil {
+			b.Fatal(err)
+		}
+	}
 }
 
 func benchClaim() token.Claim {

@@ -224,6 +224,7 @@ func (d *modelDisk) clone() *modelDisk {
 // unsynced writes survives, no acknowledged token is lost, no consumed one can
 // be used again, and the store opens.
 func TestPowerCut(t *testing.T) {
+	t.Parallel()
 	c := crashAll(t, nothingBroken, 12, true)
 	t.Logf("points %d, states %d in all, bad %d", c.points, c.states, c.bad)
 	if c.bad != 0 {
@@ -237,6 +238,7 @@ func TestPowerCut(t *testing.T) {
 // TestBrokenProtocolsAreCaught: the same run finds every protocol that is
 // broken on purpose.
 func TestBrokenProtocolsAreCaught(t *testing.T) {
+	t.Parallel()
 	broken := map[string]breakage{
 		"no file sync": noFileSync, "no temp sync": noTempSync,
 		"no directory sync": noDirSync, "in place": inPlace,
@@ -254,10 +256,11 @@ func TestBrokenProtocolsAreCaught(t *testing.T) {
 // acknowledged holds in the same process, in the next one, and after a power
 // cut that loses all that was not made durable.
 func TestFaults(t *testing.T) {
+	t.Parallel()
 	for _, f := range failures {
 		t.Run(f.name, func(t *testing.T) {
 			calls, silent, failed := 0, 0, 0
-			for point := 0; ; point++ {
+			for point := 0; ; point += faultEvery {
 				d := newModelDisk()
 				d.faults[point] = f
 				sc := openScript(t, d)

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"time"
 
 	"github.com/mcpcontract/mcpcontract/internal/rootfs"
 )
@@ -97,12 +98,26 @@ func openDir(dir string) (*rootfs.Root, error) {
 	return rootfs.Open(abs, nil)
 }
 
+// patience is how long one wait for the lock lasts. A wait looks less and less
+// often, so that one process would starve among many that change something all
+// the time; a new wait looks often again.
+const patience = 5 * time.Millisecond
+
 func (d *osDisk) lock(ctx context.Context) (func() error, error) {
-	l, err := d.root.Lock(ctx, lockName)
-	if err != nil {
-		return nil, err
+	for {
+		short, cancel := context.WithTimeout(ctx, patience)
+		l, err := d.root.Lock(short, lockName)
+		cancel()
+		if err == nil {
+			return l.Unlock, nil
+		}
+		if rootfs.CodeOf(err) != rootfs.Locked {
+			return nil, err
+		}
+		if ctx.Err() != nil {
+			return nil, &Error{Code: CodeLocked, Op: "lock", Err: context.Cause(ctx)}
+		}
 	}
-	return l.Unlock, nil
 }
 
 func (d *osDisk) open() (diskFile, error) {
@@ -170,7 +185,7 @@ func ioError(op string, err error) error {
 		return nil
 	case ok:
 		return own
-	case rootfs.CodeOf(err) == rootfs.Locked:
+	case rootfs.CodeOf(err) == rootfs.Locked: // the key file's
 		return &Error{Code: CodeLocked, Op: op, Err: err}
 	case errors.Is(err, fs.ErrClosed):
 		return &Error{Code: CodeClosed, Op: op, Err: err}

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mcpcontract/mcpcontract/token"
+	"github.com/mcpcontract/mcpcontract/token/tokentest"
 )
 
 func subject(name string) token.Claim {
@@ -104,14 +105,14 @@ func TestFull(t *testing.T) {
 
 // TestBytesAreBounded: large claims and receipts push out old records, too.
 func TestBytesAreBounded(t *testing.T) {
-	backend := &memory{}
+	backend := &tokentest.Memory{}
 	s := open(t, "", &token.Options{Backend: backend, MaxPerSubject: 1000})
 	large := with(func(c *token.Claim) { c.Input = make([]byte, 64<<10) })
 	for range 250 {
 		issue(t, s, large)
 	}
 	total := func() (n int64) {
-		for _, rec := range backend.records {
+		for _, rec := range records(t, backend) {
 			n += rec.Size
 		}
 		return n
@@ -132,16 +133,16 @@ func TestBytesAreBounded(t *testing.T) {
 
 // TestDefaults: nil options keep 1,024 records, 64 of one subject.
 func TestDefaults(t *testing.T) {
-	backend := &memory{}
+	backend := &tokentest.Memory{}
 	s := open(t, "", &token.Options{Backend: backend})
 	for i := range 1100 {
 		issue(t, s, subject(fmt.Sprint("s", i/70)))
 	}
-	if got := len(backend.records); got != 15*64+50 {
+	if got := len(records(t, backend)); got != 15*64+50 {
 		t.Errorf("%d records, want %d", got, 15*64+50)
 	}
 	per := map[string]int{}
-	for _, rec := range backend.records {
+	for _, rec := range records(t, backend) {
 		per[rec.Claim.Subject]++
 	}
 	if per["s3"] != 64 {
@@ -150,7 +151,20 @@ func TestDefaults(t *testing.T) {
 	for i := range 100 {
 		issue(t, s, subject(fmt.Sprint("t", i)))
 	}
-	if got := len(backend.records); got != 1024 {
+	if got := len(records(t, backend)); got != 1024 {
 		t.Errorf("%d records, want 1024", got)
 	}
+}
+
+// records returns what a backend holds.
+func records(t *testing.T, b token.Backend) []*token.Record {
+	t.Helper()
+	var list []*token.Record
+	for rec, err := range b.Range(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, rec)
+	}
+	return list
 }

@@ -103,3 +103,13 @@ func CheckFrame(data []byte) (frame, again []byte) {
 	}
 	return data[headerSize:][:n], h.appendFrame(nil, headerSize, payload)
 }
+
+// BuildLog returns a log with one frame, of any payload, behind its base.
+func BuildLog(payload []byte) []byte {
+	h := newHeader()
+	h.base = headerSize
+	data := h.append(nil)
+	data = h.appendFrame(data, headerSize, payload)
+	copy(data[marksAt:], h.mark(0, int64(len(data))))
+	return data
+}

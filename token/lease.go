@@ -75,8 +75,8 @@ func (s *Store) begin(ctx context.Context, text string, claim *Claim, resume boo
 		if err != nil {
 			return err
 		}
-		if rec.State == StateApplying && !resume {
-			return &Error{Code: CodeBusy, Op: "begin"}
+		if err := rec.admits(claim, resume); err != nil {
+			return err
 		}
 		lease, err = s.take(ctx, rec, now)
 		return err
@@ -90,8 +90,8 @@ func (s *Store) begin(ctx context.Context, text string, claim *Claim, resume boo
 	return lease, nil
 }
 
-// admit returns the record of a token that is approved or being applied, if
-// the claim is the one it was issued for.
+// admit returns the record of a token that is not used, if the claim is for
+// the request it was issued for.
 func (s *Store) admit(ctx context.Context, text string, claim *Claim, now time.Time) (*Record, error) {
 	rec, reason, err := s.find(ctx, text, now)
 	if err != nil {
@@ -102,28 +102,38 @@ func (s *Store) admit(ctx context.Context, text string, claim *Claim, now time.T
 	if known == nil {
 		known = &Record{}
 	}
-	fits := same(known.Bound, claim.bound())
+	whole := same(known.Bound, claim.bound())
 	scope := same(known.Claim.scope(), claim.scope())
 	request := same(known.Claim.request(), claim.request())
 	switch {
 	case reason != "":
 	case !scope:
 		reason = "of another project, kind, subject or tool"
-	case rec.State == StateUsed && !fits:
-		reason = "used with another claim"
-	case rec.State == StateUsed:
+	case rec.State == StateUsed && whole:
 		return nil, &Error{Code: CodeUsed, Op: "begin", Receipt: bytes.Clone(rec.Receipt)}
+	case rec.State == StateUsed:
+		reason = "used with another claim"
 	case !request:
 		reason = "of other arguments"
-	case !fits:
-		return nil, stale(rec.Claim.changed(claim))
-	case rec.State == StatePending:
-		return nil, &Error{Code: CodePending, Op: "begin"}
 	}
 	if reason != "" {
 		return nil, s.refuse(ctx, text, claim, reason)
 	}
 	return rec, nil
+}
+
+// admits reports whether the record may be begun, or resumed, with a claim for
+// its request.
+func (r *Record) admits(claim *Claim, resume bool) error {
+	switch {
+	case r.State == StateApplying && !resume:
+		return &Error{Code: CodeBusy, Op: "begin"}
+	case !same(r.Bound, claim.bound()):
+		return stale(r.Claim.changed(claim))
+	case r.State == StatePending:
+		return &Error{Code: CodePending, Op: "begin"}
+	}
+	return nil
 }
 
 // take marks the record as being applied by this process.
@@ -182,7 +192,7 @@ func (l *Lease) Resumed() bool { return l.resumed }
 
 // Commit records that the action was done and keeps receipt, at most 256 KiB,
 // for repeated calls. As it reports what has happened already, the end of ctx
-// does not stop it; it waits at most ten seconds for the store's lock.
+// does not stop it; it waits at most 30 seconds for the store's lock.
 //
 // If it fails, the token remains as being applied, and Commit may be called
 // again. Code record_conflict means that another process took the token over.
@@ -199,6 +209,9 @@ func (l *Lease) Commit(ctx context.Context, receipt []byte) error {
 		Subject: l.rec.Claim.Subject, Tool: l.rec.Claim.Tool,
 	}
 	next.Size = next.measure()
+	if next.Size <= l.rec.Size {
+		return l.finish(ctx, l.only(next))
+	}
 	return l.finish(ctx, func(ctx context.Context) ([]*Record, error) {
 		// A receipt is kept even if nothing can make room for it.
 		drop, err := l.store.makeRoom(ctx, next, now)

@@ -2,5 +2,10 @@
 
 package token_test
 
-// nestEvery thins out the slowest part of a test.
-const nestEvery = 6
+// How much the slowest tests do; less under the race detector.
+const (
+	nestEvery  = 6
+	faultEvery = 1
+	killPoints = 200
+	perProcess = 300
+)

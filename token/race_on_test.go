@@ -2,5 +2,11 @@
 
 package token_test
 
-// nestEvery thins out the slowest part of a test that has no concurrency.
-const nestEvery = 60
+// Tests that have no concurrency within a process, or so much of it between
+// processes that the race detector sees nothing of, are cut short under it.
+const (
+	nestEvery  = 60
+	faultEvery = 5
+	killPoints = 20
+	perProcess = 30
+)

@@ -107,10 +107,13 @@ func (s *Signer) Seal(plain, bound []byte) (string, error) {
 	b := make([]byte, idSize+nonceSize, idSize+nonceSize+expirySize+len(plain)+gcmTagSize)
 	copy(b, k.id[:])
 	rand.Read(b[idSize:])
-	text := binary.BigEndian.AppendUint64(nil, uint64(now.Add(s.ttl).UnixMilli()))
+	text := make([]byte, 0, expirySize+len(plain))
+	text = binary.BigEndian.AppendUint64(text, uint64(now.Add(s.ttl).UnixMilli()))
 	text = append(text, plain...)
-	b = k.aead.Seal(b, b[idSize:], text, seal(k, bound))
-	return sealPrefix + base64.RawURLEncoding.EncodeToString(b), nil
+	b = k.aead.Seal(b, b[idSize:], text, sealedWith(k, bound))
+	out := make([]byte, len(sealPrefix), len(sealPrefix)+base64.RawURLEncoding.EncodedLen(len(b)))
+	copy(out, sealPrefix)
+	return string(base64.RawURLEncoding.AppendEncode(out, b)), nil
 }
 
 // Open returns the text that was sealed. The error's code is always
@@ -127,8 +130,8 @@ func (s *Signer) Open(sealed string, bound []byte) ([]byte, error) {
 
 func (s *Signer) unseal(sealed string, bound []byte, now time.Time) (plain []byte, reason string) {
 	rest, ok := strings.CutPrefix(sealed, sealPrefix)
-	if !ok || len(sealed) > maxSealed {
-		return nil, "malformed"
+	if !ok || len(sealed) > maxSealed || strings.ContainsAny(rest, "\r\n") {
+		return nil, "malformed" // base64 would skip line ends
 	}
 	b, err := base64.RawURLEncoding.Strict().DecodeString(rest)
 	if err != nil || len(b) < idSize+nonceSize+expirySize+gcmTagSize {
@@ -141,7 +144,7 @@ func (s *Signer) unseal(sealed string, bound []byte, now time.Time) (plain []byt
 	if k == nil || !k.opens(now, s.ttl) {
 		return nil, "no such key"
 	}
-	text, err := k.aead.Open(nil, b[idSize:][:nonceSize], b[idSize+nonceSize:], seal(k, bound))
+	text, err := k.aead.Open(nil, b[idSize:][:nonceSize], b[idSize+nonceSize:], sealedWith(k, bound))
 	if err != nil {
 		return nil, "altered, or bound to something else"
 	}
@@ -155,9 +158,13 @@ func (s *Signer) unseal(sealed string, bound []byte, now time.Time) (plain []byt
 	return text[expirySize:], ""
 }
 
-// seal returns the data that a text is authenticated with.
-func seal(k *key, bound []byte) []byte {
-	return append(append([]byte("mcpcontract/token/seal/1\x00"), k.id[:]...), bound...)
+// sealedWith returns the data that a text is authenticated with.
+func sealedWith(k *key, bound []byte) []byte {
+	const domain = "mcpcontract/token/seal/1\x00"
+	data := make([]byte, 0, len(domain)+idSize+len(bound))
+	data = append(data, domain...)
+	data = append(data, k.id[:]...)
+	return append(data, bound...)
 }
 
 // keys returns the key ring. It looks at the file again if the last look was a

@@ -20,9 +20,9 @@ const (
 // maxTries bounds how often a change is computed again after a conflict.
 const maxTries = 100
 
-// finishTime bounds how long Commit and Abort wait for the lock of the store
-// after their caller's context ended.
-const finishTime = 10 * time.Second
+// finishTime bounds how long calls without a context, and those that outlive
+// theirs, wait for a lock.
+const finishTime = 30 * time.Second
 
 // Options changes how a [Store] and a [Signer] work. Nil and the zero value
 // are the default. Neither keeps the pointer.
@@ -71,9 +71,9 @@ type Store struct {
 // together with those above it, if it is missing. With Options.Backend the
 // directory is not used and may be "".
 //
-// Open cuts off what a crash left half-written at the end of the log. The
-// error's code is store_damaged if anything else is wrong with it,
-// store_exposed, store_locked or store_io.
+// Open cuts off what a crash left half-written at the end of the log, and waits
+// at most 30 seconds for the lock. The error's code is store_damaged if
+// anything else is wrong with the log, store_exposed, store_locked or store_io.
 func Open(dir string, opts *Options) (*Store, error) {
 	if opts != nil && opts.Backend != nil {
 		s := newStore(opts)

@@ -672,3 +672,24 @@ func TestOpenRefuses(t *testing.T) {
 		})
 	}
 }
+
+// TestAllocs: a token's way through the log takes a bounded number of
+// allocations, however many others there are.
+func TestAllocs(t *testing.T) {
+	s := open(t, t.TempDir(), &token.Options{MaxPerSubject: 500})
+	claim := newClaim()
+	for range 300 {
+		issue(t, s, claim)
+	}
+	text := issue(t, s, claim)
+	if n := testing.AllocsPerRun(20, func() {
+		if _, err := s.Lookup(t.Context(), text, claim); err != nil {
+			t.Fatal(err)
+		}
+	}); n > 40 {
+		t.Errorf("Lookup allocates %v times", n)
+	}
+	if n := testing.AllocsPerRun(20, func() { use(t, s, issue(t, s, claim), claim, "") }); n > 400 {
+		t.Errorf("a whole life allocates %v times", n)
+	}
+}

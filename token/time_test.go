@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mcpcontract/mcpcontract/token"
+	"github.com/mcpcontract/mcpcontract/token/tokentest"
 )
 
 func TestExpiry(t *testing.T) {
@@ -185,7 +186,7 @@ func (d *jumpingDisk) Lock(ctx context.Context) (func() error, error) {
 // TestMonotonic: with the system's own clock, expiry needs no test clock.
 func TestMonotonic(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s, err := token.Open("", &token.Options{Backend: &memory{}, TTL: time.Minute})
+		s, err := token.Open("", &token.Options{Backend: &tokentest.Memory{}, TTL: time.Minute})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,4 +1,5 @@
-// Package tokentest checks that a [token.Backend] keeps its contract.
+// Package tokentest checks that a [token.Backend] keeps its contract, and has
+// one in memory for tests.
 //
 //	func TestBackend(t *testing.T) {
 //		tokentest.Run(t, func(t *testing.T) token.Backend {
