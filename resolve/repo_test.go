@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"unicode/utf8"
 
@@ -69,7 +68,7 @@ func openFiles(t *testing.T, opts *resolve.Options) *resolve.Repo {
 	if err := os.Link(filepath.Join(svc, "secret.md"), filepath.Join(svc, "docs/hard.md")); err != nil {
 		t.Fatal(err)
 	}
-	if err := syscall.Mkfifo(filepath.Join(svc, "docs/pipe.md"), 0o600); err != nil {
+	if err := mkfifo(filepath.Join(svc, "docs/pipe.md")); err != nil {
 		t.Fatal(err)
 	}
 	write(t, filepath.Join(svc, "big.bin"), strings.Repeat("\xff", 5<<20))
