@@ -44,11 +44,11 @@ func Check(ctx context.Context, reg *Registry, opts *ScanOptions) ([]Problem, er
 	}
 	defer root.Close()
 	c := checker{reg: reg, root: root}
-	for i := range reg.repos {
+	for i := range reg.entries {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		c.entry(&reg.repos[i], reg.places[i])
+		c.entry(reg.entries[i])
 		if o.Progress != nil {
 			o.Progress(i+1, 0)
 		}
@@ -67,16 +67,15 @@ type checker struct {
 	problems []Problem
 	dropped  int
 
-	repo  *Repo
-	place place
+	at located // the current entry
 }
 
 // report notes a problem with a field of the current entry.
 func (c *checker) report(field string, code Code, severity Severity, format string, args ...any) {
 	c.add(Problem{
 		Code: code, Severity: severity, Message: fmt.Sprintf(format, args...), File: c.reg.file,
-		Line: int(c.place.line), Column: int(c.place.column),
-		Field: "repos[" + strconv.Itoa(int(c.place.item)) + "]" + field,
+		Line: int(c.at.line), Column: int(c.at.column),
+		Field: "repos[" + strconv.Itoa(int(c.at.item)) + "]" + field,
 	})
 }
 
@@ -85,15 +84,16 @@ func (c *checker) add(p Problem) {
 		c.dropped++
 		return
 	}
-	p.RepoID = c.repo.ID
-	if c.repo.Lifecycle == Archived {
+	p.RepoID = c.at.ID
+	if c.at.Lifecycle == Archived {
 		p.Severity = Warn
 	}
 	c.problems = append(c.problems, p)
 }
 
-func (c *checker) entry(repo *Repo, at place) {
-	c.repo, c.place = repo, at
+func (c *checker) entry(at located) {
+	repo := at.Repo
+	c.at = at
 	if info, err := c.root.Stat(repo.Path); err != nil || !info.Mode.IsDir() {
 		c.report(".path", RepoMissing, Reject, "the folder %s %s", quote(repo.Path), absence(err))
 		return
@@ -146,9 +146,9 @@ func (c *checker) roots(field string, roots []ResourceRoot) {
 
 // path compares a declared path with what is there and with its recorded status.
 func (c *checker) path(field, p string, dir bool) {
-	info, err := c.root.Stat(path.Join(c.repo.Path, p))
+	info, err := c.root.Stat(path.Join(c.at.Path, p))
 	good := err == nil && info.Err == nil && (dir && info.Mode.IsDir() || !dir && info.Mode.IsRegular())
-	status, recorded := c.repo.EntrypointStatus[p]
+	status, recorded := c.at.EntrypointStatus[p]
 	switch missing := rootfs.CodeOf(err) == rootfs.NotFound; {
 	case good && recorded && status != StatusPresent && status != StatusTooLarge:
 		c.report(field, StatusStale, Warn, "%s is there, but its status is %s", quote(p), status)

@@ -9,7 +9,7 @@ import (
 
 // entry is an entry while its document is read.
 type entry struct {
-	Repo
+	*Repo
 	has          uint32 // bit i: the field i of the table is stated, even if wrongly
 	broken       bool   // not a mapping
 	mark         tree.Mark

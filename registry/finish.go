@@ -52,7 +52,7 @@ func (r *reader) inherit(e *entry) {
 	for i, f := range r.fields {
 		bit := uint32(1) << i
 		if f.take != nil && e.has&bit == 0 && r.defaults.has&bit != 0 {
-			f.take(e, &r.defaults.Repo)
+			f.take(e, r.defaults.Repo)
 			e.has |= bit
 		}
 	}
@@ -80,7 +80,7 @@ func (r *reader) checkEntry(i int, e *entry, root string) {
 	if e.ManifestSource != SourceRepo && e.ManifestPath == "" && len(e.Entrypoints) == 0 && !r.states(e, "entrypoints") {
 		at(e.mark, ".entrypoints", NoEntrypoints, Warn, "there is neither a manifest nor an entrypoint, so nothing can be read")
 	}
-	for _, p := range undeclared(&e.Repo) {
+	for _, p := range undeclared(e.Repo) {
 		at(e.mark, ".entrypoint_status."+tree.Quote(p), StatusUndeclared, Warn, "%s is not declared in this entry", quote(p))
 	}
 }
@@ -240,24 +240,19 @@ func (r *reader) forgiveUnknown() {
 
 // build makes the registry of entries without faults.
 func (r *reader) build(loc *tree.Locator, root, digest string, warnings []Problem) *Registry {
-	n := len(r.entries)
 	reg := &Registry{
 		file: r.opts.File, root: root, digest: digest, warnings: warnings, extensions: r.top.extensions,
-		repos: make([]Repo, n), places: make([]place, n), index: make(map[string]int32, n),
+		entries: make([]located, len(r.entries)), index: make(map[string]int32, len(r.entries)),
 	}
-	order := make([]int, n)
-	placesByItem := make([]place, n)
 	for i := range r.entries {
-		order[i] = i
 		line, column := loc.Position(r.entries[i].mark)
-		placesByItem[i] = place{int32(line), int32(column), int32(i)}
+		reg.entries[i] = located{r.entries[i].Repo, int32(line), int32(column), int32(i)}
 	}
-	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(r.entries[a].ID, r.entries[b].ID) })
-	for at, i := range order {
-		reg.repos[at], reg.places[at] = r.entries[i].Repo, placesByItem[i]
-		reg.index[reg.repos[at].ID] = int32(at)
-		for _, former := range reg.repos[at].FormerIDs {
-			reg.index[former] = int32(at)
+	slices.SortFunc(reg.entries, func(a, b located) int { return cmp.Compare(a.ID, b.ID) })
+	for i, e := range reg.entries {
+		reg.index[e.ID] = int32(i)
+		for _, former := range e.FormerIDs {
+			reg.index[former] = int32(i)
 		}
 	}
 	return reg

@@ -28,6 +28,7 @@ type reader struct {
 
 	top      top
 	entries  []entry
+	chunk    []Repo // memory for the repos of entries
 	defaults entry
 
 	fields []field        // of an entry
@@ -50,12 +51,13 @@ type finding struct {
 
 func newReader(o ParseOptions) *reader {
 	r := &reader{
-		opts:  o,
-		path:  tree.NewPath(streamed),
-		index: make(map[string]int),
-		texts: make(map[string]string),
-		paths: make(map[string]string),
-		lists: make(map[string][]string),
+		opts:     o,
+		defaults: entry{Repo: new(Repo)},
+		path:     tree.NewPath(streamed),
+		index:    make(map[string]int),
+		texts:    make(map[string]string),
+		paths:    make(map[string]string),
+		lists:    make(map[string][]string),
 	}
 	for i, f := range repoFields() {
 		r.fields = append(r.fields, f)
@@ -63,6 +65,16 @@ func newReader(o ParseOptions) *reader {
 		r.index[f.name] = i
 	}
 	return r
+}
+
+// newEntry gives an entry whose repo stays where it is while the entries grow.
+func (r *reader) newEntry() entry {
+	if len(r.chunk) == 0 {
+		r.chunk = make([]Repo, 64)
+	}
+	e := entry{Repo: &r.chunk[0]}
+	r.chunk = r.chunk[1:]
+	return e
 }
 
 // report notes a problem with the value being read.

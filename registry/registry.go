@@ -12,15 +12,15 @@ type Registry struct {
 	file       string
 	root       string
 	digest     string
-	repos      []Repo           // sorted by id
-	places     []place          // of repos, in the same order
+	entries    []located        // sorted by id
 	index      map[string]int32 // by id and by former id
 	warnings   []Problem
 	extensions map[string]json.RawMessage
 }
 
-// place is where an entry starts in the file.
-type place struct {
+// located is an entry with the place where it starts in the file.
+type located struct {
+	*Repo
 	line, column int32
 	item         int32 // index under repos
 }
@@ -32,14 +32,14 @@ func (r *Registry) Lookup(id string) (Repo, bool) {
 	if !ok {
 		return Repo{}, false
 	}
-	return r.repos[i], true
+	return *r.entries[i].Repo, true
 }
 
 // Repos gives all entries sorted by the bytes of their ids.
 func (r *Registry) Repos() iter.Seq[Repo] {
 	return func(yield func(Repo) bool) {
-		for i := range r.repos {
-			if !yield(r.repos[i]) {
+		for i := range r.entries {
+			if !yield(*r.entries[i].Repo) {
 				return
 			}
 		}
@@ -47,7 +47,7 @@ func (r *Registry) Repos() iter.Seq[Repo] {
 }
 
 // Len gives the number of entries.
-func (r *Registry) Len() int { return len(r.repos) }
+func (r *Registry) Len() int { return len(r.entries) }
 
 // Digest identifies the file's content: 64 lower-case hexadecimal digits over its bytes.
 func (r *Registry) Digest() string { return r.digest }

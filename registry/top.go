@@ -65,7 +65,7 @@ func (r *reader) repo(i int, n *tree.Node) bool {
 		r.reject(n.Mark, TooManyItems, "more than %d repos", maxRepos)
 		return false
 	}
-	r.entries = append(r.entries, entry{})
+	r.entries = append(r.entries, r.newEntry())
 	e := &r.entries[i]
 	r.entry(e, n, false)
 	if !r.states(e, "repo_id") && !e.broken {

@@ -243,7 +243,7 @@ func TestSearch(t *testing.T) {
 	}{
 		{"markers", all, survey.Search{Markers: []string{".git", survey.ManifestPath}}, []string{"a", "b/c", "b/d", "e/f/g/h"}, nil},
 		{"another marker", all, survey.Search{Markers: []string{"go.mod"}}, []string{"go"}, nil},
-		{"depth", all, survey.Search{Markers: []string{".git"}, Depth: 2}, []string{"a", "b/c"}, []string{`"e/f/g": deeper than 2 levels`}},
+		{"depth", all, survey.Search{Markers: []string{".git"}, Depth: 2}, []string{"a", "b/c"}, []string{`"b/d/docs": deeper than 2 levels`, `"e/f/g": deeper than 2 levels`}},
 		{"the root is a repo", files(".git/HEAD", "sub/x"), survey.Search{Markers: []string{".git"}}, []string{"."}, nil},
 		{"the root holds repos", files(".git/HEAD", "sub/.git/HEAD"), survey.Search{Markers: []string{".git"}}, []string{"sub"}, nil},
 		{"nothing", files("x/y"), survey.Search{Markers: []string{".git"}}, nil, nil},

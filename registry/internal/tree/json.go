@@ -50,75 +50,74 @@ func (d *jsonDecoder) document() bool {
 // root reads the outermost object.
 func (d *jsonDecoder) root() bool {
 	seen := make(map[string]bool)
-	return d.members(func(key Node) bool {
+	return d.members(func(key string, mark Mark) bool {
 		if len(seen) == MaxKeys {
-			return d.fail(int(key.KeyMark), yamldoc.TooManyKeys, "more than %d keys in one object; write a list", MaxKeys)
+			return d.fail(int(mark), yamldoc.TooManyKeys, "more than %d keys in one object; write a list", MaxKeys)
 		}
-		repeated := seen[key.Key]
-		if seen[key.Key] = true; repeated {
-			d.repeated(key)
+		repeated := seen[key]
+		if seen[key] = true; repeated {
+			d.repeated(key, mark)
 		}
-		if d.text[d.pos] == '[' && d.h.streams(key.Key) && !repeated {
-			return d.h.Member(&Node{Kind: List, Key: key.Key, KeyMark: key.KeyMark, Mark: Mark(d.pos)}) && d.items(func(i int) bool {
-				n, ok := d.item(Node{})
+		if d.text[d.pos] == '[' && d.h.streams(key) && !repeated {
+			return d.h.Member(&Node{Kind: List, Key: key, KeyMark: mark, Mark: Mark(d.pos)}) && d.items(func(i int) bool {
+				n, ok := d.item()
 				return ok && d.h.Item(i, &n)
 			})
 		}
-		n, ok := d.item(key)
+		n, ok := d.item()
+		n.Key, n.KeyMark = key, mark
 		return ok && (repeated || d.h.Member(&n))
 	})
 }
 
 // item reads a value that is handed out, using the memory of the one before it.
-func (d *jsonDecoder) item(n Node) (Node, bool) {
+func (d *jsonDecoder) item() (Node, bool) {
 	d.nodes, d.stack, d.arena = 0, d.stack[:0], d.arena[:0]
-	ok := d.value(&n)
-	return n, ok
+	return d.value()
 }
 
-// value reads any value into n.
-func (d *jsonDecoder) value(n *Node) bool {
-	n.Mark = Mark(d.pos)
+// value reads any value.
+func (d *jsonDecoder) value() (Node, bool) {
+	n := Node{Mark: Mark(d.pos)}
 	if d.nodes++; d.nodes > MaxNodes {
-		return d.fail(d.pos, yamldoc.TooManyNodes, "more than %d values below one entry", MaxNodes)
+		return n, d.fail(d.pos, yamldoc.TooManyNodes, "more than %d values below one entry", MaxNodes)
 	}
+	var ok bool
 	switch c := d.text[d.pos]; c {
 	case '{':
 		n.Kind = Map
-		return d.object(n)
+		n.Items, ok = d.object()
 	case '[':
 		n.Kind = List
-		return d.list(n)
+		n.Items, ok = d.list()
 	case '"':
 		n.Kind = String
-		text, ok := d.quoted()
-		n.Text = text
-		return ok
+		n.Text, ok = d.quoted()
 	default:
-		return d.word(n)
+		n.Kind, n.Text, ok = d.word()
 	}
+	return n, ok
 }
 
-func (d *jsonDecoder) object(n *Node) bool {
+func (d *jsonDecoder) object() ([]Node, bool) {
 	base := len(d.stack)
 	var seen map[string]bool
-	ok := d.members(func(key Node) bool {
+	ok := d.members(func(key string, mark Mark) bool {
 		have := d.stack[base:]
 		if len(have) == MaxKeys {
-			return d.fail(int(key.KeyMark), yamldoc.TooManyKeys, "more than %d keys in one object; write a list", MaxKeys)
+			return d.fail(int(mark), yamldoc.TooManyKeys, "more than %d keys in one object; write a list", MaxKeys)
 		}
-		repeated := d.isRepeated(key.Key, have, &seen)
+		repeated := d.isRepeated(key, have, &seen)
 		if repeated {
-			d.repeated(key)
+			d.repeated(key, mark)
 		}
-		ok := d.value(&key)
-		if ok && !repeated {
-			d.stack = append(d.stack, key)
+		n, ok := d.value()
+		if n.Key, n.KeyMark = key, mark; ok && !repeated {
+			d.stack = append(d.stack, n)
 		}
 		return ok
 	})
-	n.Items = d.unstack(base)
-	return ok
+	return d.unstack(base), ok
 }
 
 // isRepeated looks a key up among those before it: one by one in a small object, in a set in a large one.
@@ -143,19 +142,17 @@ func (d *jsonDecoder) isRepeated(key string, have []Node, seen *map[string]bool)
 	return repeated
 }
 
-func (d *jsonDecoder) list(n *Node) bool {
+func (d *jsonDecoder) list() ([]Node, bool) {
 	base := len(d.stack)
 	ok := d.items(func(i int) bool {
 		if i == MaxItems {
 			return d.fail(d.pos, TooManyItems, "more than %d items in one list", MaxItems)
 		}
-		var item Node
-		ok := d.value(&item)
-		d.stack = append(d.stack, item)
+		n, ok := d.value()
+		d.stack = append(d.stack, n)
 		return ok
 	})
-	n.Items = d.unstack(base)
-	return ok
+	return d.unstack(base), ok
 }
 
 // unstack moves the values above base into memory of their own.
@@ -167,14 +164,14 @@ func (d *jsonDecoder) unstack(base int) []Node {
 }
 
 // members reads an object and calls read at the start of each value, with the key.
-func (d *jsonDecoder) members(read func(key Node) bool) bool {
+func (d *jsonDecoder) members(read func(key string, mark Mark) bool) bool {
 	return d.enclosed('}', "key", func(int) bool {
-		key := Node{KeyMark: Mark(d.pos)}
+		mark := Mark(d.pos)
 		if d.text[d.pos] != '"' {
 			return d.fail(d.pos, yamldoc.Syntax, "expected a key in double quotes")
 		}
-		var ok bool
-		if key.Key, ok = d.quoted(); !ok {
+		key, ok := d.quoted()
+		if !ok {
 			return false
 		}
 		if d.space(); d.peek() != ':' {
@@ -184,8 +181,8 @@ func (d *jsonDecoder) members(read func(key Node) bool) bool {
 		if d.space(); d.pos == len(d.text) {
 			return d.fail(d.pos, yamldoc.Syntax, "the text ends where a value is expected")
 		}
-		d.path.Push(key.Key)
-		ok = read(key)
+		d.path.Push(key)
+		ok = read(key, mark)
 		d.path.Pop()
 		return ok
 	})
@@ -281,25 +278,22 @@ func (d *jsonDecoder) unescape(start int, literal string) (string, bool) {
 }
 
 // word reads null, true, false or a number.
-func (d *jsonDecoder) word(n *Node) bool {
+func (d *jsonDecoder) word() (Kind, string, bool) {
 	start := d.pos
 	for d.pos < len(d.text) && strings.IndexByte(" \t\r\n,:[]{}\"", d.text[d.pos]) < 0 {
 		if d.pos++; d.pos-start > MaxText {
-			return d.fail(start, TextTooLong, "a text of more than %d bytes", MaxText)
+			return Null, "", d.fail(start, TextTooLong, "a text of more than %d bytes", MaxText)
 		}
 	}
-	n.Text = d.text[start:d.pos]
-	switch {
-	case n.Text == "null":
-		n.Kind = Null
-	case n.Text == "true" || n.Text == "false":
-		n.Kind = Bool
-	case n.Text != "" && json.Valid([]byte(n.Text)):
-		n.Kind = Number
-	default:
-		return d.fail(start, yamldoc.Syntax, "expected a value; texts need double quotes")
+	switch text := d.text[start:d.pos]; {
+	case text == "null":
+		return Null, text, true
+	case text == "true" || text == "false":
+		return Bool, text, true
+	case text != "" && json.Valid([]byte(text)):
+		return Number, text, true
 	}
-	return true
+	return Null, "", d.fail(start, yamldoc.Syntax, "expected a value; texts need double quotes")
 }
 
 func (d *jsonDecoder) space() {
@@ -331,10 +325,10 @@ func (d *jsonDecoder) fail(offset int, code Code, format string, args ...any) bo
 }
 
 // repeated reports a key that its object has already; reading goes on.
-func (d *jsonDecoder) repeated(key Node) {
+func (d *jsonDecoder) repeated(key string, mark Mark) {
 	field, item := d.path.Field()
 	d.h.Fault(Fault{
-		Mark: key.KeyMark, Field: field, Item: item, Code: yamldoc.DuplicateKey,
-		Msg: fmt.Sprintf("key %s was given before in the same object; remove one", Quote(key.Key)),
+		Mark: mark, Field: field, Item: item, Code: yamldoc.DuplicateKey,
+		Msg: fmt.Sprintf("key %s was given before in the same object; remove one", Quote(key)),
 	})
 }
