@@ -67,16 +67,17 @@
 // is approval_invalid, always with the same text, so that a caller cannot find
 // out which tokens exist; the reason goes to [Options].Logger. Only who has a
 // valid token for the very same call learns that it is stale, pending, busy or
-// used.
+// used. Besides what its comment says, every method of a [Store] may fail with
+// store_closed, store_locked, store_damaged, store_exposed or store_io.
 //
 // # Time
 //
 // A token expires 30 minutes after its issue, unless it was begun. Within a
 // process time passes at least as fast as the monotonic clock says, whatever
 // is done to the wall clock; a wall clock that is set forward is followed. If
-// it is set back by more than 60 seconds, by a look at the records even while
-// no process ran, all tokens that were not begun are void: nobody can say how
-// old they are.
+// it is set back by more than 60 seconds, all tokens that were not begun are
+// void, because nobody can say how old they are. A store that was closed
+// meanwhile notices by records from the future.
 //
 // # Storage
 //

@@ -54,8 +54,9 @@ const (
 	// CodeExposed means that a file of the store may be read or written by
 	// other users of the machine.
 	CodeExposed Code = "store_exposed"
-	// CodeIO means that the operating system failed. The change was not made,
-	// unless the message says that it is uncertain.
+	// CodeIO means that the operating system failed. The change is not
+	// acknowledged; after a crash it may turn out to be made all the same,
+	// which can cost a token and never makes one usable twice.
 	CodeIO Code = "store_io"
 	// CodeClosed means that the store was closed.
 	CodeClosed Code = "store_closed"

@@ -58,6 +58,10 @@ func (s *Store) Begin(ctx context.Context, text string, claim Claim) (*Lease, er
 // own journal, whether the action happened. Without such a lock two processes
 // would act at once.
 //
+// If the action happened, what the claim rests on has changed since, and a
+// claim computed now would be stale: resume with the claim of [Store.Lookup],
+// and commit what the journal says.
+//
 // A token that was begun does not expire. It is answered with approval_busy if
 // its lease is in this process and not released.
 func (s *Store) Resume(ctx context.Context, text string, claim Claim) (*Lease, error) {

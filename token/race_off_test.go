@@ -4,8 +4,7 @@ package token_test
 
 // How much the slowest tests do; less under the race detector.
 const (
-	nestEvery  = 6
-	faultEvery = 1
+	thin       = 1
 	killPoints = 200
 	perProcess = 300
 )

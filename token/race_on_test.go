@@ -2,11 +2,10 @@
 
 package token_test
 
-// Tests that have no concurrency within a process, or so much of it between
-// processes that the race detector sees nothing of, are cut short under it.
+// Tests that have no concurrency within a process do every thin-th of their
+// cases: the race detector sees nothing of them and makes them slow.
 const (
-	nestEvery  = 60
-	faultEvery = 5
+	thin       = 12
 	killPoints = 20
 	perProcess = 30
 )

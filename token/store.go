@@ -230,8 +230,7 @@ func (s *Store) retry(ctx context.Context, change func() error) error {
 // oldest beyond its quota, then the oldest of all, but never one that is being
 // applied.
 //
-// The error's code is claim_invalid, too_large, store_full, or one of those
-// common to all methods.
+// The error's code is claim_invalid, too_large or store_full.
 func (s *Store) Issue(ctx context.Context, claim Claim) (Token, error) {
 	if err := claim.check(); err != nil {
 		return Token{}, err
@@ -267,7 +266,7 @@ func (s *Store) Issue(ctx context.Context, claim Claim) (Token, error) {
 // Lookup returns the record of a token for a call that brings nothing else, so
 // that the proposal can be computed again from Record.Claim.Input. Of scope it
 // reads Project, Kind, Subject and Tool, which must be those of the claim. It
-// consumes nothing, and changes nothing.
+// consumes nothing.
 //
 // A used token is found for as long as its record is kept; the receipt is
 // Record.Receipt. The error's code is approval_invalid.
