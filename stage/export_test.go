@@ -1,0 +1,20 @@
+package stage
+
+// Files and File are the seam between this package and a file system.
+type (
+	Files    = files
+	NewFile  = file
+	Unlocker = unlocker
+)
+
+// OpenOn opens an area on any file system. Operation ids are random-free.
+func OpenOn(f Files, opts *Options) (*Area, error) {
+	full, err := opts.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	return &Area{files: f, opts: full, newID: func() string { return "aaaaaaaa" }}, nil
+}
+
+// FilesOf returns the file system of a.
+func FilesOf(a *Area) Files { return a.files }

@@ -1,0 +1,141 @@
+package stage_test
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/mcpcontract/mcpcontract/stage"
+)
+
+// A project is a directory with an area in it.
+type project struct {
+	dir  string
+	area *stage.Area
+}
+
+// allowDocs lets the tests promote to docs and to one index.
+func allowDocs() *stage.Options {
+	return &stage.Options{Allow: []string{"docs/**", "index.md"}}
+}
+
+// newProject makes a project with the given files.
+func newProject(t testing.TB, opts *stage.Options, files map[string]string) *project {
+	t.Helper()
+	p := &project{dir: t.TempDir()}
+	for name, text := range files {
+		p.write(t, name, text)
+	}
+	p.area = p.open(t, opts)
+	return p
+}
+
+// open opens one more area on the project.
+func (p *project) open(t testing.TB, opts *stage.Options) *stage.Area {
+	t.Helper()
+	area, err := stage.Open(p.dir, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { area.Close() })
+	return area
+}
+
+// path returns the name of a file for the operating system.
+func (p *project) path(name string) string { return filepath.Join(p.dir, filepath.FromSlash(name)) }
+
+// write writes a file, and makes its directory.
+func (p *project) write(t testing.TB, name, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(p.path(name)), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(p.path(name), []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// prepare declares and writes the files of a candidate.
+func (p *project) prepare(t testing.TB, id string, files map[string]string) {
+	t.Helper()
+	var names []string
+	for name := range files {
+		names = append(names, name)
+	}
+	prepared, err := p.area.Prepare(t.Context(), id, names)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range files {
+		p.write(t, prepared.Dir+"/"+name, text)
+	}
+}
+
+// plan plans the promotion of a candidate.
+func (p *project) plan(t testing.TB, id string, generated []stage.Generated, remove []string) stage.Plan {
+	t.Helper()
+	m, err := p.area.Inspect(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := p.area.Plan(t.Context(), m, generated, remove)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return plan
+}
+
+// tree returns the files of the project by path, without those of the area.
+func (p *project) tree(t testing.TB) map[string]string {
+	t.Helper()
+	return treeOf(t, p.dir, ".mcpcontract")
+}
+
+// treeOf returns the content of all files below dir by path, directories that
+// are empty with a slash behind, what is below skip left out.
+func treeOf(t testing.TB, dir, skip string) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	err := filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(dir, name)
+		if err != nil {
+			return err
+		}
+		rel = filepath.ToSlash(rel)
+		switch {
+		case d.IsDir() && rel == skip:
+			return fs.SkipDir
+		case d.IsDir():
+			if entries, err := os.ReadDir(name); err == nil && len(entries) == 0 {
+				all[rel+"/"] = ""
+			}
+			return nil
+		case d.Type() != 0:
+			all[rel] = d.Type().String()
+			return nil
+		}
+		data, err := os.ReadFile(name)
+		all[rel] = string(data)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// wantCode checks the code of err.
+func wantCode(t testing.TB, err error, want stage.Code) {
+	t.Helper()
+	if got := stage.CodeOf(err); got != want {
+		t.Fatalf("code is %q, want %q: %v", got, want, err)
+	}
+}
+
+// approval is an approval as a token store names it.
+func approval(n int) string { return strings.Repeat("0123456789abcdef"[n%16:n%16+1], 64) }

@@ -1,0 +1,153 @@
+package stage
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/mcpcontract/mcpcontract/internal/rootfs"
+)
+
+// Options changes how an Area works. Nil and the zero value are the default;
+// with it files can be staged and inspected, and none promoted.
+type Options struct {
+	// Dir is where the area keeps its files: a relative path below the root, in
+	// slash form, at most 64 bytes; "" means ".mcpcontract". Git is told to
+	// ignore it. Areas with the same Dir share all.
+	Dir string
+
+	// Allow has the patterns of the paths that may be staged and promoted; no
+	// pattern, no path. A pattern has the form of [path.Match], part by part;
+	// the part "**" stands for any number of parts, also none. Neither Dir nor
+	// what is in it is ever allowed.
+	Allow []string
+
+	// MaxFiles is how many files a candidate, and a plan in all, may have; 0
+	// means 4,096, which is also the most.
+	MaxFiles int
+	// MaxFileBytes is how many bytes a file may have; 0 means 16 MiB. It also
+	// bounds files that are replaced or removed.
+	MaxFileBytes int64
+	// MaxBytes is how many bytes the files of a candidate may have together; 0
+	// means 256 MiB.
+	MaxBytes int64
+	// MaxCandidates is how many candidates may be kept; 0 means 64. Prepare
+	// refuses more; Discard makes room.
+	MaxCandidates int
+	// MaxReceipts is how many receipts are kept; 0 means 256. The oldest make
+	// room.
+	MaxReceipts int
+}
+
+// Limits that are not options.
+const (
+	maxDir      = 64
+	maxPatterns = 256
+	mostFiles   = 4096
+)
+
+// withDefaults returns a copy of o with its zero fields set, or the first rule
+// that o breaks.
+func (o *Options) withDefaults() (Options, error) {
+	if o == nil {
+		o = &Options{}
+	}
+	full := Options{
+		Dir:           cmp.Or(o.Dir, ".mcpcontract"),
+		Allow:         slices.Clone(o.Allow),
+		MaxFiles:      cmp.Or(o.MaxFiles, mostFiles),
+		MaxFileBytes:  cmp.Or(o.MaxFileBytes, 16<<20),
+		MaxBytes:      cmp.Or(o.MaxBytes, 256<<20),
+		MaxCandidates: cmp.Or(o.MaxCandidates, 64),
+		MaxReceipts:   cmp.Or(o.MaxReceipts, 256),
+	}
+	return full, full.check()
+}
+
+func (o *Options) check() error {
+	if err := rootfs.Check(o.Dir); err != nil {
+		return &Error{Code: CodeOptions, Op: "open", Err: err}
+	}
+	switch {
+	case len(o.Dir) > maxDir:
+		return refusef(CodeOptions, "open", "Dir has %d bytes, the limit is %d", len(o.Dir), maxDir)
+	case len(o.Allow) > maxPatterns:
+		return refusef(CodeOptions, "open", "Allow has %d patterns, the limit is %d", len(o.Allow), maxPatterns)
+	case o.MaxFiles < 0 || o.MaxFileBytes < 0 || o.MaxBytes < 0 || o.MaxCandidates < 0 || o.MaxReceipts < 0:
+		return refusef(CodeOptions, "open", "a limit is negative")
+	case o.MaxFiles > mostFiles:
+		return refusef(CodeOptions, "open", "MaxFiles is %d, the limit is %d", o.MaxFiles, mostFiles)
+	}
+	for _, pattern := range o.Allow {
+		if err := checkPattern(pattern); err != nil {
+			return refusef(CodeOptions, "open", "pattern %.80q: %v", pattern, err)
+		}
+	}
+	return nil
+}
+
+// checkPattern reports whether a pattern could match anything.
+func checkPattern(pattern string) error {
+	if len(pattern) > rootfs.MaxPath {
+		return fmt.Errorf("more than %d bytes", rootfs.MaxPath)
+	}
+	for part := range strings.SplitSeq(pattern, "/") {
+		if part == "" || part == "." || part == ".." {
+			return fmt.Errorf("a part is empty, %q or %q", ".", "..")
+		}
+		if _, err := path.Match(part, ""); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// allowed reports whether p may be staged and promoted.
+func (o *Options) allowed(p string) bool {
+	if within(rootfs.FoldKey(p), rootfs.FoldKey(o.Dir)) {
+		return false
+	}
+	parts := strings.Split(p, "/")
+	return slices.ContainsFunc(o.Allow, func(pattern string) bool {
+		return match(strings.Split(pattern, "/"), parts)
+	})
+}
+
+// within reports whether p is dir or below it.
+func within(p, dir string) bool {
+	return p == dir || strings.HasPrefix(p, dir+"/")
+}
+
+// match reports whether the parts of a path match those of a pattern. It takes
+// time in proportion to the product of their numbers: only the last "**" needs
+// to be tried again.
+func match(pattern, parts []string) bool {
+	pi, si := 0, 0
+	star, next := -1, 0 // the last "**", and what it stands for so far ends there
+	for si < len(parts) {
+		switch {
+		case pi < len(pattern) && pattern[pi] == "**":
+			star, next = pi, si
+			pi++
+		case pi < len(pattern) && matchPart(pattern[pi], parts[si]):
+			pi++
+			si++
+		case star >= 0:
+			next++
+			pi, si = star+1, next
+		default:
+			return false
+		}
+	}
+	for pi < len(pattern) && pattern[pi] == "**" {
+		pi++
+	}
+	return pi == len(pattern)
+}
+
+func matchPart(pattern, part string) bool {
+	ok, err := path.Match(pattern, part)
+	return ok && err == nil
+}
