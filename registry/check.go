@@ -42,7 +42,7 @@ func Check(ctx context.Context, reg *Registry, opts *ScanOptions) ([]Problem, er
 	if err != nil {
 		return nil, fail(reg.file, Unreadable, err, "the workspace: "+err.Error())
 	}
-	defer root.Close()
+	defer root.Close() //nolint:errcheck // nothing is written
 	c := checker{reg: reg, root: root}
 	for i := range reg.entries {
 		if err := ctx.Err(); err != nil {

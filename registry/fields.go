@@ -2,6 +2,7 @@ package registry
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/mcpcontract/mcpcontract/registry/internal/tree"
@@ -37,24 +38,40 @@ func repoFields() []field {
 		{"superseded_by", (*reader).supersededBy, nil},
 		{"manifest_source", (*reader).manifestSource, func(e *entry, d *Repo) { e.ManifestSource = d.ManifestSource }},
 		{"manifest_path", (*reader).manifestPath, nil}, // has a default too, see inherit
-		{"entrypoints", func(r *reader, e *entry, n *tree.Node) { e.Entrypoints = r.words(r.list(n), r.file) },
-			func(e *entry, d *Repo) { e.Entrypoints = d.Entrypoints }},
-		{"resource_roots", func(r *reader, e *entry, n *tree.Node) { e.ResourceRoots = r.roots(n) },
-			func(e *entry, d *Repo) { e.ResourceRoots = d.ResourceRoots }},
-		{"authority_order", func(r *reader, e *entry, n *tree.Node) { e.AuthorityOrder = r.words(r.list(n), r.name) },
-			func(e *entry, d *Repo) { e.AuthorityOrder = d.AuthorityOrder }},
-		{"repo_class", func(r *reader, e *entry, n *tree.Node) { e.Class = r.class(n) },
-			func(e *entry, d *Repo) { e.Class = d.Class }},
+		{
+			"entrypoints", func(r *reader, e *entry, n *tree.Node) { e.Entrypoints = r.words(r.list(n), r.file) },
+			func(e *entry, d *Repo) { e.Entrypoints = d.Entrypoints },
+		},
+		{
+			"resource_roots", func(r *reader, e *entry, n *tree.Node) { e.ResourceRoots = r.roots(n) },
+			func(e *entry, d *Repo) { e.ResourceRoots = d.ResourceRoots },
+		},
+		{
+			"authority_order", func(r *reader, e *entry, n *tree.Node) { e.AuthorityOrder = r.words(r.list(n), r.name) },
+			func(e *entry, d *Repo) { e.AuthorityOrder = d.AuthorityOrder },
+		},
+		{
+			"repo_class", func(r *reader, e *entry, n *tree.Node) { e.Class = r.class(n) },
+			func(e *entry, d *Repo) { e.Class = d.Class },
+		},
 		{"lifecycle", (*reader).lifecycle, func(e *entry, d *Repo) { e.Lifecycle = d.Lifecycle }},
-		{"views", func(r *reader, e *entry, n *tree.Node) { e.Views = r.views(n) },
-			func(e *entry, d *Repo) { e.Views = d.Views }},
-		{"owner", func(r *reader, e *entry, n *tree.Node) { e.Owner, _ = r.optional(n) },
-			func(e *entry, d *Repo) { e.Owner = d.Owner }},
-		{"signals", func(r *reader, e *entry, n *tree.Node) { e.Signals = r.signals(n) },
-			func(e *entry, d *Repo) { e.Signals = d.Signals }},
+		{
+			"views", func(r *reader, e *entry, n *tree.Node) { e.Views = r.views(n) },
+			func(e *entry, d *Repo) { e.Views = d.Views },
+		},
+		{
+			"owner", func(r *reader, e *entry, n *tree.Node) { e.Owner, _ = r.optional(n) },
+			func(e *entry, d *Repo) { e.Owner = d.Owner },
+		},
+		{
+			"signals", func(r *reader, e *entry, n *tree.Node) { e.Signals = r.signals(n) },
+			func(e *entry, d *Repo) { e.Signals = d.Signals },
+		},
 		{"evidence", func(r *reader, e *entry, n *tree.Node) { e.Evidence = mapping(r, n, r.optional) }, nil},
-		{"safe_to_probe", func(r *reader, e *entry, n *tree.Node) { e.SafeToProbe, _ = r.boolean(n) },
-			func(e *entry, d *Repo) { e.SafeToProbe = d.SafeToProbe }},
+		{
+			"safe_to_probe", func(r *reader, e *entry, n *tree.Node) { e.SafeToProbe = r.boolean(n) },
+			func(e *entry, d *Repo) { e.SafeToProbe = d.SafeToProbe },
+		},
 		{"entrypoint_status", func(r *reader, e *entry, n *tree.Node) { e.EntrypointStatus = r.statuses(n) }, nil},
 		{"components", func(r *reader, e *entry, n *tree.Node) { e.Components = r.components(n) }, nil},
 		{"origin", (*reader).origin, func(e *entry, d *Repo) { e.Origin = d.Origin }},
@@ -118,11 +135,9 @@ func isAbsent(m *tree.Node) bool {
 
 // unknown reports a field that is not part of the format here; elsewhere says where some names belong.
 func (r *reader) unknown(n *tree.Node, here, other []string, elsewhere string) {
-	for _, name := range other {
-		if n.Key == name {
-			r.reject(n.KeyMark, UnknownField, "%s %s", quote(n.Key), elsewhere)
-			return
-		}
+	if slices.Contains(other, n.Key) {
+		r.reject(n.KeyMark, UnknownField, "%s %s", quote(n.Key), elsewhere)
+		return
 	}
 	hint := didYouMean(n.Key, here)
 	if hint == "" && elsewhere != "" {
@@ -219,13 +234,8 @@ func isAbsolute(s string) bool { return strings.HasPrefix(s, "/") && !isWindows(
 
 func (r *reader) class(n *tree.Node) string {
 	s, ok := r.optional(n)
-	if !ok || s == "" || r.opts.Classes == nil {
+	if !ok || s == "" || r.opts.Classes == nil || slices.Contains(r.opts.Classes, s) {
 		return s
-	}
-	for _, allowed := range r.opts.Classes {
-		if s == allowed {
-			return s
-		}
 	}
 	r.reject(n.Mark, ClassUnknown, "%s is none of the classes of this workspace: %s%s", quote(s),
 		tree.Clip(strings.Join(r.opts.Classes, ", "), 200), didYouMean(s, r.opts.Classes))
@@ -250,7 +260,7 @@ func (r *reader) signals(n *tree.Node) Signals {
 		m := &items[i]
 		r.path.Push(m.Key)
 		if to := s.named(m.Key); to != nil && m.Kind != tree.Null {
-			*to, _ = r.boolean(m)
+			*to = r.boolean(m)
 		} else if to == nil {
 			r.unknown(m, []string{"has_docs", "has_mkdocs", "has_adr", "has_intents"}, nil, "")
 		}

@@ -44,7 +44,7 @@ func Generate(ctx context.Context, root string, opts *ScanOptions) ([]byte, []Pr
 	if err != nil {
 		return nil, nil, fail("", Unreadable, err, err.Error())
 	}
-	defer dir.Close()
+	defer dir.Close() //nolint:errcheck // nothing is written
 	g := generator{opts: o}
 	search := &survey.Search{Root: dir, Markers: o.Markers, Depth: o.Depth, Entries: o.Entries, Progress: o.Progress}
 	if err := search.Run(ctx, g.repo); err != nil {

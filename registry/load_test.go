@@ -81,6 +81,7 @@ func golden(t *testing.T, pattern string, run func(t *testing.T, name string, da
 // with an allowed set of classes.
 func TestParseGolden(t *testing.T) {
 	golden(t, "testdata/load/*.txtar", func(t *testing.T, name string, data []byte) string {
+		t.Helper()
 		opts := &registry.ParseOptions{File: name, Root: "/ws"}
 		if strings.Contains(name, "allowed") {
 			opts.Classes = []string{"application", "library"}

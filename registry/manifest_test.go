@@ -14,6 +14,7 @@ import (
 // TestParseManifestGolden reads manifests and compares what is kept and what is said.
 func TestParseManifestGolden(t *testing.T) {
 	golden(t, "testdata/manifest/*.txtar", func(t *testing.T, name string, data []byte) string {
+		t.Helper()
 		m, found, err := registry.ParseManifest(data, &registry.ParseOptions{File: name})
 		if err != nil {
 			if m != nil || found != nil {

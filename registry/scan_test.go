@@ -88,6 +88,7 @@ func scan(t *testing.T, pattern string, run func(t *testing.T, dir string) strin
 
 func TestGenerateGolden(t *testing.T) {
 	scan(t, "testdata/generate/*.txtar", func(t *testing.T, dir string) string {
+		t.Helper()
 		data, found, err := registry.Generate(t.Context(), dir, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -106,6 +107,7 @@ func TestGenerateGolden(t *testing.T) {
 
 func TestCheckGolden(t *testing.T) {
 	scan(t, "testdata/check/*.txtar", func(t *testing.T, dir string) string {
+		t.Helper()
 		reg, err := registry.Load(filepath.Join(dir, "registry.yaml"), nil)
 		if err != nil {
 			t.Fatal(report(problems(t, err)))

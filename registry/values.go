@@ -71,12 +71,11 @@ func choice[T ~string](r *reader, n *tree.Node, allowed ...T) (T, bool) {
 	return "", false
 }
 
-func (r *reader) boolean(n *tree.Node) (value, ok bool) {
+func (r *reader) boolean(n *tree.Node) bool {
 	if n.Kind != tree.Bool {
 		r.reject(n.Mark, WrongType, "expected true or false, found %s", describe(n))
-		return false, false
 	}
-	return strings.EqualFold(n.Text, "true"), true
+	return n.Kind == tree.Bool && strings.EqualFold(n.Text, "true")
 }
 
 // describe names what a node holds, with the text of a scalar.

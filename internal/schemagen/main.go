@@ -22,7 +22,7 @@ func main() {
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "schemagen:", err)
-		os.Exit(1)
+		os.Exit(1) //nolint:forbidigo // a command
 	}
 }
 

@@ -51,8 +51,7 @@ func Faults(err error) []*Error {
 		}
 		return out
 	}
-	var one *Error
-	if errors.As(err, &one) {
+	if one, ok := errors.AsType[*Error](err); ok {
 		return []*Error{one}
 	}
 	return nil

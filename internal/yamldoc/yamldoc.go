@@ -105,7 +105,7 @@ func Parse(src []byte, opts *Options) (*Node, error) {
 	}
 	dec := yaml.NewDecoder(bytes.NewReader(src))
 	root, err := next(dec, src)
-	if err == io.EOF {
+	if errors.Is(err, io.EOF) {
 		return nil, &Error{Line: 1, Column: 1, Code: Empty, Msg: "the document is empty"}
 	}
 	if err != nil {
@@ -116,7 +116,7 @@ func Parse(src []byte, opts *Options) (*Node, error) {
 		return nil, err
 	}
 	second, err2 := next(dec, src)
-	if err2 == io.EOF {
+	if errors.Is(err2, io.EOF) {
 		return root, err
 	}
 	if err2 == nil {
@@ -140,7 +140,7 @@ func ParseAll(src []byte, opts *Options) ([]*Node, error) {
 	var out []*Node
 	for dec := yaml.NewDecoder(bytes.NewReader(src)); ; {
 		root, err := next(dec, src)
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return out, nil
 		}
 		if err != nil {
@@ -175,7 +175,7 @@ func Marshal(v any) ([]byte, error) {
 // next decodes one document under recover, because the library is known to panic on some inputs.
 func next(dec *yaml.Decoder, src []byte) (root *Node, err error) {
 	doc, err := decode(dec)
-	if err == io.EOF {
+	if errors.Is(err, io.EOF) {
 		return nil, err
 	}
 	if err != nil {

@@ -130,7 +130,7 @@ func (r *Report) adr(f *Folder) {
 			}
 		}
 		if records > 0 {
-			r.ADR = fmt.Sprintf("%s: %d records, %d with a number", dir, records, withNumber)
+			r.ADR = fmt.Sprintf("%s, %d found, %d numbered", dir, records, withNumber)
 			r.Roots["adr"] = dir
 			return
 		}

@@ -98,23 +98,23 @@ func TestLook(t *testing.T) {
 			},
 		}},
 		{"records", files("docs/adr/0001-a.md", "docs/adr/0002-b.md", "docs/adr/why.md", "docs/adr/index.md", "docs/adr/README.md", "docs/adr/template.md", "docs/adr/x.pdf"), survey.Report{
-			Docs: "docs/adr/0001-a.md", ADR: "docs/adr: 3 records, 2 with a number",
+			Docs: "docs/adr/0001-a.md", ADR: "docs/adr, 3 found, 2 numbered",
 			Roots: roots("docs", "docs", "adr", "docs/adr"), Entrypoints: []string{"docs/adr/index.md"},
 		}},
 		{"an empty folder of records", files("docs/adr/template.md", "doc/adr/1-a.md"), survey.Report{
-			Docs: "docs/adr/template.md", ADR: "doc/adr: 1 records, 1 with a number", Roots: roots("docs", "docs", "adr", "doc/adr"),
+			Docs: "docs/adr/template.md", ADR: "doc/adr, 1 found, 1 numbered", Roots: roots("docs", "docs", "adr", "doc/adr"),
 		}},
 		{".adr-dir", "-- .adr-dir --\n./design/records/\n" + files("design/records/1-a.md", "adr/x.md"), survey.Report{
-			ADR: "design/records: 1 records, 1 with a number", Roots: roots("adr", "design/records"),
+			ADR: "design/records, 1 found, 1 numbered", Roots: roots("adr", "design/records"),
 		}},
 		{".adr-dir leads out", "-- .adr-dir --\n../../x\n" + files("adr/x.md"), survey.Report{
-			ADR: "adr: 1 records, 0 with a number", Roots: roots("adr", "adr"),
+			ADR: "adr, 1 found, 0 numbered", Roots: roots("adr", "adr"),
 		}},
 		{"log4brains", "-- .log4brains.yml --\nproject:\n  adrFolder: ./records\n" + files("records/20240102-x.md"), survey.Report{
-			ADR: "records: 1 records, 1 with a number", Roots: roots("adr", "records"),
+			ADR: "records, 1 found, 1 numbered", Roots: roots("adr", "records"),
 		}},
 		{"broken log4brains", "-- .log4brains.yml --\n{\n" + files("adrs/x.md"), survey.Report{
-			ADR: "adrs: 1 records, 0 with a number", Roots: roots("adr", "adrs"),
+			ADR: "adrs, 1 found, 0 numbered", Roots: roots("adr", "adrs"),
 		}},
 		{"intents", files("docs/intents/a.md"), survey.Report{
 			Docs: "docs/intents/a.md", Intents: "docs/intents/a.md", Roots: roots("docs", "docs", "intents", "docs/intents"),
@@ -126,8 +126,10 @@ func TestLook(t *testing.T) {
 		{"everything to start with", files("docs/agent/start-here.md", "AGENTS.md", "README.md", "docs/index.md", "docs/context/capabilities.md",
 			"docs/context/contracts.md", "docs/context/workflows.md", "llms.txt"), survey.Report{
 			Docs: "docs/index.md", Roots: roots("docs", "docs", "context", "docs/context"),
-			Entrypoints: []string{"docs/agent/start-here.md", "AGENTS.md", "README.md", "docs/index.md", "docs/context/capabilities.md",
-				"docs/context/workflows.md", "docs/context/contracts.md", "llms.txt"},
+			Entrypoints: []string{
+				"docs/agent/start-here.md", "AGENTS.md", "README.md", "docs/index.md", "docs/context/capabilities.md",
+				"docs/context/workflows.md", "docs/context/contracts.md", "llms.txt",
+			},
 		}},
 	}
 	for _, tt := range tests {
@@ -304,8 +306,10 @@ func TestSearchEndsWithItsContext(t *testing.T) {
 func TestSearchProgress(t *testing.T) {
 	root, _ := workspace(t, files("a/.git", "b/c/.git"))
 	var got []string
-	s := survey.Search{Root: root, Markers: []string{".git"}, Depth: 8, Entries: 100,
-		Progress: func(repos, entries int) { got = append(got, fmt.Sprint(repos, " ", entries)) }}
+	s := survey.Search{
+		Root: root, Markers: []string{".git"}, Depth: 8, Entries: 100,
+		Progress: func(repos, entries int) { got = append(got, fmt.Sprint(repos, " ", entries)) },
+	}
 	if err := s.Run(t.Context(), func(string, *survey.Folder) {}); err != nil {
 		t.Fatal(err)
 	}

@@ -48,8 +48,7 @@ func decodeTOML(text string) (decoded map[string]any, err error) {
 
 func tomlFault(err error) Fault {
 	f := Fault{Item: -1, Code: yamldoc.Syntax, Msg: oneLine(err.Error())}
-	var pe toml.ParseError
-	if errors.As(err, &pe) {
+	if pe, ok := errors.AsType[toml.ParseError](err); ok {
 		f.Mark, f.Msg = Mark(pe.Position.Start), oneLine(pe.Message)
 	}
 	return f

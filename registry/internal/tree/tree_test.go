@@ -195,8 +195,14 @@ func TestFaults(t *testing.T) {
 
 func TestQuote(t *testing.T) {
 	tests := []struct{ in, want string }{
-		{"docs", "docs"}, {"start-here", "start-here"}, {"docs/a.md", "docs/a.md"}, {"", `""`}, {"a b", `"a b"`}, {".x", `".x"`},
-		{"é", `"é"`}, {strings.Repeat("é", 40), `"` + strings.Repeat("é", 30) + `..."`},
+		{"docs", "docs"},
+		{"start-here", "start-here"},
+		{"docs/a.md", "docs/a.md"},
+		{"", `""`},
+		{"a b", `"a b"`},
+		{".x", `".x"`},
+		{"é", `"é"`},
+		{strings.Repeat("é", 40), `"` + strings.Repeat("é", 30) + `..."`},
 	}
 	for _, tt := range tests {
 		if got := tree.Quote(tt.in); got != tt.want {
