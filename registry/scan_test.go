@@ -143,6 +143,9 @@ func TestGenerateLargeIsJSON(t *testing.T) {
 		if lines := bytes.Count(data, []byte("\n    {\"repo_id\"")); isJSON && lines != n {
 			t.Errorf("%d entries on lines of their own", lines)
 		}
+		if n == 5000 {
+			continue // reading YAML of this size is slow, and no different
+		}
 		reg, err := registry.Parse(data, &registry.ParseOptions{Root: t.TempDir()})
 		if err != nil {
 			t.Fatal(report(problems(t, err)[:1]))

@@ -12,9 +12,9 @@ import (
 const (
 	utf8Mark = "\xef\xbb\xbf"
 
-	// A text above probeAbove bytes is first judged by its first probeBytes, see probe.
-	probeAbove = 256 << 10
-	probeBytes = 96 << 10
+	// A probe parses an eighth of a text, within these bounds.
+	minProbe = 32 << 10
+	maxProbe = 128 << 10
 )
 
 // CheckText refuses text that no format of ours may hold: a byte order mark, bytes that are not UTF-8, and
@@ -91,14 +91,15 @@ func countAny(src []byte, what ...string) int {
 	return n
 }
 
-// probe parses the beginning of a long text and applies the limits to it. Whatever breaks a limit there
-// breaks it in the whole text too, at the same place, and is refused without the cost of parsing the rest. A
-// text that cannot be cut so that its beginning is a document is left to the full parse.
+// probe parses the beginning of a text that may hold too many keys there, and applies the limits to it.
+// Whatever breaks a limit in the beginning breaks it in the whole text too, at the same place, and is refused
+// without the cost of parsing the rest. A text that cannot be cut so that its beginning is a document is left
+// to the full parse.
 func probe(src []byte, o *Options) error {
-	if len(src) <= probeAbove {
+	head := src[:min(len(src), max(minProbe, min(maxProbe, len(src)/8)))]
+	if len(head) == len(src) || countAny(head, "\n", ",") <= o.MaxKeys {
 		return nil
 	}
-	head := src[:probeBytes]
 	for _, cut := range [][]byte{cutAfterLine(head), cutAfterComma(head)} {
 		if doc, err := decode(yaml.NewDecoder(bytes.NewReader(cut))); err == nil {
 			if err := bound(doc, o); err != nil {
