@@ -119,10 +119,13 @@ func (x *expander) text(vars []Vars, s string, depth int) (string, error) {
 			i++
 			continue
 		}
-		if s[i] == '$' {
+		if s[i] != '$' {
+			x.scanOther(s[i:], &r)
+		} else if i+1 < len(s) && opensRef(s[i+1]) {
 			scanRef(s[i:], &r)
 		} else {
-			x.scanOther(s[i:], &r)
+			i++
+			continue
 		}
 		if r.kind != refVar || i > 0 && s[i-1] == '$' {
 			x.comment(vars, s[:i], &r)
@@ -217,7 +220,7 @@ func (x *expander) replace(vars []Vars, r *ref, before string, depth int) (bool,
 			return false, limitError(TooDeep, x.field, "references are nested more than 16 deep")
 		}
 		x.took = true
-		if !special(value) {
+		if r.plain || !special(value) {
 			return true, x.write(before, value)
 		}
 		if err := x.write(before, ""); err != nil {
@@ -330,7 +333,9 @@ func (x *expander) write(a, b string) error {
 	if x.out.Cap() == 0 {
 		x.out.Grow(x.hint + len(b))
 	}
-	x.out.WriteString(a)
+	if a != "" {
+		x.out.WriteString(a)
+	}
 	x.out.WriteString(b)
 	return nil
 }
@@ -348,7 +353,8 @@ func (x *expander) has(code Code, subject string) bool {
 
 // note gives a note, unless it has been given before.
 func (x *expander) note(code Code, subject string) {
-	if x.has(code, subject) {
+	last := len(x.notes) - 1
+	if last >= 0 && x.notes[last].Code == code && x.notes[last].Subject == subject || x.has(code, subject) {
 		return
 	}
 	if x.given == nil {

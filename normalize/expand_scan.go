@@ -46,6 +46,7 @@ type ref struct {
 	kind   refKind
 	hasDef bool
 	native bool   // already spelled canonically
+	plain  bool   // the default holds nothing special
 	size   int    // bytes it takes up
 	name   string // what variables are asked for, or the path of a file
 	def    string // the default, meaningful if hasDef
@@ -128,14 +129,26 @@ func (r *ref) enclose(kind refKind, opening, n int) bool {
 // scanBraces reads a piece that begins with "${".
 func scanBraces(s string, r *ref) {
 	n := nameLen(s[2:])
-	if end := 2 + n; 0 < n && n <= maxRefName && end < len(s) && s[end] == '}' {
+	end := 2 + n // of the name
+	if named := 0 < n && n <= maxRefName && end < len(s); named && s[end] == '}' {
 		r.kind, r.size, r.name, r.native = refVar, end+1, s[2:end], true
 		return
+	} else if named && strings.HasPrefix(s[end:], ":-") {
+		end += 2
 	}
-	if end := closing(s[2+n:], '{', '}'); r.enclose(refMalformed, 2+n, end) {
-		r.classify(s[2:2+n+end], n)
-	} else if r.kind != refTooDeep {
-		r.kind, r.size = refMalformed, 2
+	shut, plain := closingPlain(s[end:], '{', '}')
+	switch {
+	case !r.enclose(refMalformed, end, shut):
+		r.size = 2
+		if r.kind != refTooDeep {
+			r.kind = refMalformed
+		}
+	case end > 2+n: // the usual form, so the short way
+		r.kind, r.name, r.native = refVar, s[2:2+n], true
+		r.def, r.hasDef, r.plain = s[end:end+shut], true, plain
+	default:
+		r.plain = plain
+		r.classify(s[2:end+shut], n)
 	}
 }
 
@@ -146,8 +159,6 @@ func (r *ref) classify(body string, n int) {
 	case n == 0:
 		r.classifyNameless(body)
 	case n > maxRefName:
-	case strings.HasPrefix(body[n:], ":-"):
-		r.kind, r.name, r.def, r.hasDef, r.native = refVar, body[:n], body[n+2:], true, true
 	case body[n] == ':':
 		r.classifyKind(body, n)
 	case strings.IndexByte("-?+=%#/^,@![*~", body[n]) >= 0:
@@ -217,40 +228,52 @@ const (
 // expansion linear: at most maxRefDepth brackets can be open at any byte, so no
 // byte is looked at more often than that.
 func closing(s string, open, shut byte) int {
+	n, _ := closingPlain(s, open, shut)
+	return n
+}
+
+// closingPlain is closing that also reports whether nothing before the place is
+// special.
+func closingPlain(s string, open, shut byte) (int, bool) {
+	plain := true
 	for i := 0; i < len(s); i++ {
-		switch s[i] {
-		case shut:
-			return i
-		case open:
-			return closingNested(s, i, open, shut)
+		switch c := s[i]; {
+		case c == shut:
+			return i, plain
+		case c == open:
+			return closingNested(s, i, open, shut), false
+		case c == '$' || c == '`' || c == '%':
+			plain = false
 		}
 	}
-	return neverClosed
+	return neverClosed, false
 }
 
 // closingNested is closing where the first bracket, at i, is an open one.
 func closingNested(s string, i int, open, shut byte) int {
-	var levels [maxRefDepth - 1]int // bracket levels at which nested references began
-	refs, level := 0, 1
+	var outer [maxRefDepth]int // floors of the references around the innermost one
+	refs, level, floor := 0, 1, 0
 	for ; i < len(s); i++ {
 		switch s[i] {
-		case open:
-			if open == '(' || i > 0 && s[i-1] == '$' {
-				if refs == len(levels) {
-					return tooDeep
-				}
-				levels[refs] = level
-				refs++
-			}
-			level++
 		case shut:
-			level--
-			if level == 0 {
+			if level--; level > floor {
+				continue
+			}
+			if refs == 0 {
 				return i
 			}
-			if refs > 0 && levels[refs-1] == level {
-				refs--
+			refs--
+			floor = outer[refs%maxRefDepth]
+		case open:
+			if open == '(' || i > 0 && s[i-1] == '$' {
+				if refs == maxRefDepth-1 {
+					return tooDeep
+				}
+				outer[refs] = floor
+				refs++
+				floor = level
 			}
+			level++
 		}
 	}
 	return neverClosed
@@ -318,6 +341,11 @@ func special(s string) bool {
 		}
 	}
 	return false
+}
+
+// opensRef reports whether a piece can begin with a dollar sign and c.
+func opensRef(c byte) bool {
+	return isNameStart(c) || c == '{' || c == '(' || c == '<'
 }
 
 func isNameStart(c byte) bool { return c|0x20-'a' < 26 || c == '_' }

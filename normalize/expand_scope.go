@@ -110,7 +110,7 @@ func (c *scope) own(r *ref) decision {
 func (c *scope) offerDefault(r *ref) {
 	in := c.server.input(strings.TrimPrefix(r.name, inputPrefix))
 	if in != nil && len(in.Default) == 1 {
-		r.def, r.hasDef = in.Default[0], true
+		r.def, r.hasDef, r.plain = in.Default[0], true, false
 	}
 }
 

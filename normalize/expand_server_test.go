@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -392,6 +393,41 @@ func TestServerRefs(t *testing.T) {
 	bad := normalize.Server{Command: "${A}", Err: &normalize.Error{Code: normalize.EntryNull}}
 	if refs := bad.Refs(); refs != nil {
 		t.Errorf("a record that cannot run has references %v", refs)
+	}
+}
+
+// TestRefsCoverExpand checks on generated records that Expand asks for nothing
+// that Refs does not name, whatever is set, and for nothing at all that Allow
+// refuses.
+func TestRefsCoverExpand(t *testing.T) {
+	clients := normalize.Dialects()
+	for seed := range uint64(300) {
+		r := rand.New(rand.NewPCG(seed, 2))
+		s := generate(r, clients)
+		s.Inputs[0].Default = [][]string{nil, {"${FROM_DEFAULT}"}}[r.IntN(2)]
+		named := map[string]bool{"b": true} // stands bare in the records, so only its existence is asked for
+		for _, ref := range s.Refs() {
+			named[ref.Name] = true
+		}
+		vars := func(name string) (string, string, bool) {
+			if !named[name] {
+				t.Errorf("record %d: asked for %q, which Refs does not name: %+v", seed, name, s)
+			}
+			return []string{"", "value"}[r.IntN(2)], "", r.IntN(2) == 0
+		}
+		for _, goos := range []string{"linux", "windows"} {
+			if _, _, err := s.Expand(t.Context(), []normalize.Vars{vars}, &normalize.ExpandOptions{GOOS: goos}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		none := func(name string) (string, string, bool) {
+			t.Errorf("record %d: asked for %q, which is refused", seed, name)
+			return "", "", false
+		}
+		refuse := &normalize.ExpandOptions{Allow: func(normalize.Ref) bool { return false }}
+		if _, _, err := s.Expand(t.Context(), []normalize.Vars{none}, refuse); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 
