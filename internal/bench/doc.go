@@ -1,3 +1,11 @@
 // Package bench compares packages of this library with their peers. It is a
 // module of its own, so that the peers are no requirement of the library.
+//
+//	go test -bench . ./...
+//
+// BenchmarkExpand sets normalize.Expand beside os.Expand and other expanders,
+// BenchmarkExpandRatio measures it against os.Expand alone in interleaved
+// rounds, and BenchmarkExpandHostile times texts that were written to be slow.
+// Times on a shared machine say little; allocations are held by the tests of
+// the packages themselves.
 package bench

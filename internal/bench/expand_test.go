@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	a8m "github.com/a8m/envsubst/parse"
 	"github.com/buildkite/interpolate"
@@ -137,5 +138,38 @@ func BenchmarkExpand(b *testing.B) {
 				}
 			})
 		}
+	}
+}
+
+// BenchmarkExpandHostile times texts that were written to be slow. A text that
+// is refused gives its error at once.
+func BenchmarkExpandHostile(b *testing.B) {
+	fill := func(s string) string { return strings.Repeat(s, (64<<10)/len(s)) }
+	texts := []struct{ name, in string }{
+		{"nested", strings.Repeat("${UNSET:-", 10000) + strings.Repeat("}", 10000)},
+		{"nested within the limit", strings.Repeat("${UNSET:-", 7000)},
+		{"never closed", strings.Repeat("${A:-", 10000)},
+		{"side by side", fill("${UNSET:-x} ")},
+		{"a million", strings.Repeat("${A:-", 1<<20)},
+		{"dollars", fill("$")},
+		{"empty braces", fill("${}")},
+		{"open commands", fill("$(")},
+		{"far placeholders", fill("$<") + ">"},
+		{"backquotes", fill("`")},
+		{"lower-case names", fill("$a ")},
+		{"deep and padded", strings.Repeat("${A:-", 15) + fill("{}")[:60<<10]},
+		{"deep and closed", strings.Repeat("${A:-", 16) + fill("{}")[:60<<10] + strings.Repeat("}", 16)},
+	}
+	vars := func(string) (value, origin string, ok bool) { return "", "", false }
+	for _, text := range texts {
+		b.Run(text.name, func(b *testing.B) {
+			best := time.Hour
+			for b.Loop() {
+				start := time.Now()
+				_, _, _ = normalize.Expand(text.in, vars)
+				best = min(best, time.Since(start))
+			}
+			b.ReportMetric(best.Seconds()*1000, "best-ms")
+		})
 	}
 }

@@ -9,4 +9,6 @@ require (
 	github.com/mcpcontract/mcpcontract v0.0.0
 )
 
+require gopkg.in/yaml.v3 v3.0.1 // indirect
+
 replace github.com/mcpcontract/mcpcontract => ../..
