@@ -63,23 +63,20 @@ func TestRootMoves(t *testing.T) {
 
 // Rows 74 and 75: what is changed between two looks at a file.
 func TestFileChanges(t *testing.T) {
+	early := time.Date(2001, 2, 3, 4, 5, 6, 0, time.UTC)
+	write := func(content string, at time.Time) func(string) error {
+		return func(name string) error {
+			return errors.Join(os.WriteFile(name, []byte(content), 0o644), os.Chtimes(name, at, at))
+		}
+	}
 	cases := []struct {
-		name   string
-		change func(name string) error
+		name string
+		on   map[string]func(name string) error // what happens after which operation
 	}{
-		{"grows", func(name string) error {
-			f, err := os.OpenFile(name, os.O_APPEND|os.O_WRONLY, 0)
-			if err != nil {
-				return err
-			}
-			_, err = f.WriteString("more")
-			return errors.Join(err, f.Close())
-		}},
-		{"shrinks", func(name string) error { return os.Truncate(name, 1) }},
-		{"is rewritten with the same size", func(name string) error {
-			return errors.Join(os.WriteFile(name, []byte("KO"), 0o644),
-				os.Chtimes(name, time.Time{}, time.Now().Add(time.Second)))
-		}},
+		{"grows", map[string]func(string) error{"open": write("okay", early)}},
+		{"shrinks", map[string]func(string) error{"open": write("o", early)}},
+		{"same size", map[string]func(string) error{"open": write("KO", early.Add(time.Second))}},
+		{"shorter for a moment", map[string]func(string) error{"open": write("o", early), "read": write("ok", early)}},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -88,15 +85,16 @@ func TestFileChanges(t *testing.T) {
 					s := newScene(t, opts)
 					name := s.in("ok.md")
 					opts.Trace = func(e rootfs.Event) {
-						if e.Op == "open" { // then it has been described
-							must(t, c.change(name))
+						if change := c.on[e.Op]; change != nil {
+							must(t, change(name))
 						}
 					}
 					r := open(t, s.dir, opts)
+					must(t, write("ok", early)(name))
 					if data, err := r.ReadFile("ok.md", 100); rootfs.CodeOf(err) != rootfs.Changed {
 						t.Errorf("ReadFile = %q, %v, want code changed", data, err)
 					}
-					must(t, os.WriteFile(name, []byte("ok"), 0o644))
+					must(t, write("ok", early)(name))
 					if _, _, err := r.Hash("ok.md", 100); rootfs.CodeOf(err) != rootfs.Changed {
 						t.Errorf("Hash: %v, want code changed", err)
 					}

@@ -26,8 +26,8 @@ const (
 )
 
 // Lock locks the file at path, which is made with mode 0600 if it is missing
-// and never removed. It waits until the lock is free or ctx ends; then the
-// error's code is locked and its cause that of the context.
+// and never removed. It tries at least once, and waits until the lock is free or
+// ctx ends; then the error's code is locked and its cause that of the context.
 func (r *Root) Lock(ctx context.Context, path string) (*Lock, error) {
 	for wait := firstWait; ; wait = min(2*wait, maxWait) {
 		l, err := r.tryLock(path)

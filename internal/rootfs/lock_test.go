@@ -153,34 +153,39 @@ func TestLockExcludes(t *testing.T) {
 	}
 }
 
-// TestLockFileReplaced removes the lock file of a waiting and of a holding
-// process: nobody may end up with a lock that keeps nobody out.
+// TestLockFileReplaced removes or replaces the lock file between its being
+// opened and locked: nobody may end up with a lock that keeps nobody out.
 func TestLockFileReplaced(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("an open file cannot be replaced on Windows")
 	}
 	for way, opts := range ways() {
-		t.Run(way, func(t *testing.T) {
-			dir := t.TempDir()
-			name := filepath.Join(dir, "lock")
-			removed := false
-			opts.Trace = func(e rootfs.Event) {
-				// Between opening the lock file and locking it.
-				if (e.Op == "open" || e.Op == "create") && !removed {
-					removed = true
+		for _, again := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s made again %v", way, again), func(t *testing.T) {
+				dir := t.TempDir()
+				name := filepath.Join(dir, "lock")
+				done := false
+				opts.Trace = func(e rootfs.Event) {
+					if e.Op != "create" || done {
+						return
+					}
+					done = true
 					must(t, os.Remove(name))
+					if again {
+						put(t, dir, "lock", "")
+					}
 				}
-			}
-			r := open(t, dir, opts)
-			l, err := r.Lock(t.Context(), "lock")
-			must(t, err)
-			ended, cancel := context.WithCancel(t.Context())
-			cancel()
-			if _, err := open(t, dir, opts).Lock(ended, "lock"); rootfs.CodeOf(err) != rootfs.Locked {
-				t.Errorf("second Lock = %v, want code locked", err)
-			}
-			must(t, l.Unlock())
-		})
+				r := open(t, dir, opts)
+				l, err := r.Lock(t.Context(), "lock")
+				must(t, err)
+				ended, cancel := context.WithCancel(t.Context())
+				cancel()
+				if _, err := open(t, dir, opts).Lock(ended, "lock"); rootfs.CodeOf(err) != rootfs.Locked {
+					t.Errorf("second Lock = %v, want code locked", err)
+				}
+				must(t, l.Unlock())
+			})
+		}
 	}
 }
 

@@ -40,14 +40,16 @@ func raceScene(t *testing.T, opts rootfs.Options) *scene {
 	put(t, s.base, "out/f", secret)
 	s.link("../out", "l")
 	s.link("ok.md", "d/l")
+	put(t, s.dir, "e/f", "other")
+	s.link("e", "m")
 	must(s, syscall.Mkfifo(s.in("p"), 0o644), syscall.Mkfifo(s.in("d/p"), 0o644))
 	return s
 }
 
 // TestRace opens a file while its directory is swapped for a link to outside,
-// 200,000 times, while it is itself swapped for a link to another file inside,
-// and while either is swapped for a pipe. Not one open may read what a link
-// leads to, or wait for a pipe.
+// 200,000 times, while it or its directory is swapped for a link to another
+// inside, and while either is swapped for a pipe. Not one open may read what a
+// link leads to, or wait for a pipe.
 func TestRace(t *testing.T) {
 	cases := []struct {
 		name, entry, swap string
@@ -55,6 +57,7 @@ func TestRace(t *testing.T) {
 	}{
 		{"directory and link", "d", "l", 100_000},
 		{"file and link", "d/f", "d/l", 20_000},
+		{"directory and link to inside", "d", "m", 20_000},
 		{"directory and pipe", "d", "p", 20_000},
 		{"file and pipe", "d/f", "d/p", 20_000},
 	}
@@ -130,6 +133,49 @@ func TestRaceWrites(t *testing.T) {
 			}
 			if done == 0 || swaps.Load() == 0 {
 				t.Errorf("%d operations worked during %d swaps", done, swaps.Load())
+			}
+		})
+	}
+}
+
+// TestRaceLock locks a file while its name is free or a dangling link by turns:
+// the link's target must never be made.
+func TestRaceLock(t *testing.T) {
+	for way, opts := range ways() {
+		t.Run(way, func(t *testing.T) {
+			s := newScene(t, opts)
+			r := open(t, s.dir, opts)
+			s.link("d/new", "spare")
+			name, spare, done := s.in("lock"), s.in("spare"), make(chan struct{})
+			var wg sync.WaitGroup
+			wg.Go(func() {
+				for {
+					select {
+					case <-done:
+						return
+					default:
+						_ = os.Rename(spare, name)
+						_ = os.Rename(name, spare)
+					}
+				}
+			})
+			count := map[rootfs.Code]int{}
+			for n := 0; n < 5000 || len(count) < 2 && n < 1_000_000; n++ {
+				l, err := r.Lock(t.Context(), "lock")
+				count[rootfs.CodeOf(err)]++
+				if err == nil {
+					must(t, l.Unlock())
+					_ = os.Remove(name)
+					_ = os.Symlink("d/new", spare) // the lock file took its place
+				}
+			}
+			close(done)
+			wg.Wait()
+			if _, err := os.Lstat(s.in("d/new")); err == nil {
+				t.Error("the link's target was made")
+			}
+			if count[""] == 0 || count[rootfs.Link] == 0 {
+				t.Errorf("outcomes %v", count)
 			}
 		})
 	}
