@@ -75,7 +75,7 @@ func (c *checker) report(field string, code Code, severity Severity, format stri
 	c.add(Problem{
 		Code: code, Severity: severity, Message: fmt.Sprintf(format, args...), File: c.reg.file,
 		Line: int(c.at.line), Column: int(c.at.column),
-		Field: "repos[" + strconv.Itoa(int(c.at.item)) + "]" + field,
+		Field: entryField(int(c.at.item), field),
 	})
 }
 

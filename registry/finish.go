@@ -60,7 +60,6 @@ func (r *reader) inherit(e *entry) {
 	if !r.states(e, "manifest_path") && e.ManifestSource == SourceRepo {
 		e.ManifestPath = r.defaults.ManifestPath
 	}
-	e.Path = cmp.Or(e.Path, e.ID)
 	e.Lifecycle = cmp.Or(e.Lifecycle, Active)
 }
 
@@ -69,11 +68,17 @@ func (r *reader) states(e *entry, field string) bool { return e.has&(1<<r.index[
 // checkEntry checks what the fields of one entry say together.
 func (r *reader) checkEntry(i int, e *entry, root string) {
 	at := func(mark tree.Mark, field string, code Code, severity Severity, format string, args ...any) {
-		r.reportAt(mark, i, "repos["+strconv.Itoa(i)+"]"+field, code, severity, format, args...)
+		r.reportAt(mark, i, entryField(i, field), code, severity, format, args...)
 	}
 	if !r.states(e, "manifest_source") {
 		at(e.mark, ".manifest_source", MissingField, Reject,
 			"an entry needs a manifest_source: repo if the repo has a manifest, generated if not")
+	}
+	if !r.states(e, "path") {
+		e.Path = e.ID
+		if code, why := pathFault(e.ID); e.ID != "" && code != "" {
+			at(e.idMark, ".path", code, Reject, "the id %s is no name of a folder, so a path is needed: it %s", quote(e.ID), why)
+		}
 	}
 	r.rebaseEntry(e, root, at)
 	r.checkManifest(e, at)
@@ -84,6 +89,9 @@ func (r *reader) checkEntry(i int, e *entry, root string) {
 		at(e.mark, ".entrypoint_status."+tree.Quote(p), StatusUndeclared, Warn, "%s is not declared in this entry", quote(p))
 	}
 }
+
+// entryField gives the path of a field of an entry.
+func entryField(i int, field string) string { return streamed + "[" + strconv.Itoa(i) + "]" + field }
 
 type reportFunc func(mark tree.Mark, field string, code Code, severity Severity, format string, args ...any)
 
@@ -166,7 +174,7 @@ func (r *reader) checkIDs() {
 		}
 		key := strings.ToLower(e.ID)
 		if first, taken := ids[key]; taken {
-			r.reportAt(e.idMark, i, "repos["+strconv.Itoa(i)+"].repo_id", IDDuplicate, Reject,
+			r.reportAt(e.idMark, i, entryField(i, ".repo_id"), IDDuplicate, Reject,
 				"%s is the id of repos[%d] already%s", quote(e.ID), first, caseHint(e.ID, r.entries[first].ID))
 			continue
 		}
@@ -177,9 +185,12 @@ func (r *reader) checkIDs() {
 	}
 	for i := range r.entries {
 		e := &r.entries[i]
-		if e.SupersededBy != "" && !r.finds(ids, e.SupersededBy) {
-			r.reportAt(e.successor, i, "repos["+strconv.Itoa(i)+"].superseded_by", SuccessorUnknown, Warn,
-				"%s is no repo of this registry", quote(e.SupersededBy))
+		switch {
+		case e.SupersededBy == "":
+		case e.SupersededBy == e.ID:
+			r.reportAt(e.successor, i, entryField(i, ".superseded_by"), InvalidValue, Reject, "a repo cannot supersede itself")
+		case !r.finds(ids, e.SupersededBy):
+			r.reportAt(e.successor, i, entryField(i, ".superseded_by"), SuccessorUnknown, Warn, "%s is no repo of this registry", quote(e.SupersededBy))
 		}
 	}
 }
@@ -196,7 +207,7 @@ func (r *reader) checkFormer(i int, ids map[string]int) {
 	for j, id := range e.FormerIDs {
 		key := strings.ToLower(id)
 		if owner, taken := ids[key]; taken {
-			r.reportAt(e.former[j], i, "repos["+strconv.Itoa(i)+"].former_ids["+strconv.Itoa(j)+"]", FormerIDDuplicate, Reject,
+			r.reportAt(e.former[j], i, entryField(i, ".former_ids["+strconv.Itoa(j)+"]"), FormerIDDuplicate, Reject,
 				"%s is an id or a former id of repos[%d] already", quote(id), owner)
 			continue
 		}
@@ -220,7 +231,7 @@ func (r *reader) checkFolders() {
 			continue
 		}
 		if first, taken := folders[e.Path]; taken {
-			r.reportAt(e.pathMark, i, "repos["+strconv.Itoa(i)+"].path", PathDuplicate, Warn,
+			r.reportAt(e.pathMark, i, entryField(i, ".path"), PathDuplicate, Warn,
 				"%s is the folder of repos[%d] too", quote(e.Path), first)
 			continue
 		}

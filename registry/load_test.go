@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
 
+	"github.com/mcpcontract/mcpcontract/internal/yamldoc"
 	"github.com/mcpcontract/mcpcontract/registry"
 )
 
@@ -471,5 +472,20 @@ func TestProblemsAreBounded(t *testing.T) {
 	got := problems(t, err)
 	if len(got) != 1001 || got[1000].Code != registry.TooManyProblems || got[1000].Severity != registry.Reject {
 		t.Errorf("got %d problems, last %+v", len(got), got[len(got)-1])
+	}
+}
+
+// TestCodesOfTheText checks that the codes of package yamldoc, which are handed on, are documented here.
+func TestCodesOfTheText(t *testing.T) {
+	for ours, theirs := range map[registry.Code]yamldoc.Code{
+		registry.TooLarge: yamldoc.TooLarge, registry.Empty: yamldoc.Empty, registry.ByteOrderMark: yamldoc.ByteOrderMark,
+		registry.InvalidUTF8: yamldoc.InvalidUTF8, registry.ControlCharacter: yamldoc.ControlCharacter, registry.Syntax: yamldoc.Syntax,
+		registry.SecondDocument: yamldoc.SecondDocument, registry.TooDeep: yamldoc.TooDeep, registry.TooManyValues: yamldoc.TooManyNodes,
+		registry.TooManyKeys: yamldoc.TooManyKeys, registry.Alias: yamldoc.Alias, registry.Merge: yamldoc.Merge,
+		registry.UnknownTag: yamldoc.UnknownTag, registry.KeyNotScalar: yamldoc.KeyNotScalar, registry.DuplicateKey: yamldoc.DuplicateKey,
+	} {
+		if string(ours) != string(theirs) {
+			t.Errorf("%s is called %s by package yamldoc", ours, theirs)
+		}
 	}
 }

@@ -14,17 +14,17 @@ import (
 // over the content of its repo, not over what may be read: that the registry says. Paths are as those of
 // [Repo]. Absent lists and maps are nil; slices and maps may be shared and must not be changed.
 type Manifest struct {
-	ID             string            // the repo's own idea of its id, often "" or out of date
-	Class          string            // as Repo.Class
-	Owner          string            // as Repo.Owner
-	AuthorityOrder []string          // as Repo.AuthorityOrder
-	Entrypoints    []string          // as Repo.Entrypoints
-	ResourceRoots  []ResourceRoot    // as Repo.ResourceRoots
-	Views          map[string]string // as Repo.Views
-	Components     []Component       // as Repo.Components
-	FrameworkRepo  string            // id of the repo that this one builds on, "" if there is none
-	Notes          []string          // for people
-	Extensions     map[string]json.RawMessage
+	ID             string                     // the repo's own idea of its id, often "" or out of date
+	Class          string                     // as Repo.Class
+	Owner          string                     // as Repo.Owner
+	AuthorityOrder []string                   // as Repo.AuthorityOrder
+	Entrypoints    []string                   // as Repo.Entrypoints
+	ResourceRoots  []ResourceRoot             // as Repo.ResourceRoots
+	Views          map[string]string          // as Repo.Views
+	Components     []Component                // as Repo.Components
+	FrameworkRepo  string                     // id of the repo that this one builds on, "" if there is none
+	Notes          []string                   // for people
+	Extensions     map[string]json.RawMessage // the x- fields as JSON
 }
 
 // ParseManifest reads the manifest of a repo, in any of the formats of a registry. It is more forgiving than

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
-
-	"github.com/mcpcontract/mcpcontract/internal/yamldoc"
 )
 
 // Severity says what a [Problem] means for the file.
@@ -20,27 +18,27 @@ const (
 // Code tells kinds of problems apart. Codes are stable.
 type Code string
 
-// Codes of the text itself. They end reading, except for the last three.
+// Codes of the text itself. They end reading, except for the last five.
 const (
-	Unreadable       Code = "unreadable"                   // the file cannot be opened or read
-	FormatUnknown    Code = "format_unknown"               // the name ends in none of .yaml .yml .json .toml
-	TooLarge         Code = Code(yamldoc.TooLarge)         // more bytes than ParseOptions.MaxBytes
-	Empty            Code = Code(yamldoc.Empty)            // there is no document
-	ByteOrderMark    Code = Code(yamldoc.ByteOrderMark)    // the text starts with one
-	InvalidUTF8      Code = Code(yamldoc.InvalidUTF8)      // the text is not UTF-8
-	ControlCharacter Code = Code(yamldoc.ControlCharacter) // NUL or another control character
-	Syntax           Code = Code(yamldoc.Syntax)           // the text is not well formed
-	SecondDocument   Code = Code(yamldoc.SecondDocument)   // anything after the first document
-	TooDeep          Code = Code(yamldoc.TooDeep)          // nested deeper than 32 levels
-	TooManyValues    Code = Code(yamldoc.TooManyNodes)     // more than 50,000 values in an entry, or a million in a YAML or TOML file
-	TooManyKeys      Code = Code(yamldoc.TooManyKeys)      // more than 4,096 keys in one mapping
-	TooManyItems     Code = "too_many_items"               // more than 10,000 items in one list, or 250,000 repos
-	TextTooLong      Code = "text_too_long"                // a single text of more than 64 KiB
-	Alias            Code = Code(yamldoc.Alias)            // a YAML anchor or alias
-	Merge            Code = Code(yamldoc.Merge)            // a YAML merge key
-	UnknownTag       Code = Code(yamldoc.UnknownTag)       // a YAML tag outside the core schema
-	KeyNotScalar     Code = Code(yamldoc.KeyNotScalar)     // a YAML key that is no plain word
-	DuplicateKey     Code = Code(yamldoc.DuplicateKey)     // a key given twice in one mapping
+	Unreadable       Code = "unreadable"        // the file cannot be opened or read
+	FormatUnknown    Code = "format_unknown"    // the name ends in none of .yaml .yml .json .toml
+	TooLarge         Code = "too_large"         // more bytes than ParseOptions.MaxBytes
+	Empty            Code = "empty"             // there is no document
+	ByteOrderMark    Code = "byte_order_mark"   // the text starts with one
+	InvalidUTF8      Code = "invalid_utf8"      // the text is not UTF-8
+	ControlCharacter Code = "control_character" // NUL or another control character
+	Syntax           Code = "syntax"            // the text is not well formed
+	SecondDocument   Code = "second_document"   // anything after the first document
+	TooDeep          Code = "too_deep"          // nested deeper than 32 levels
+	TooManyValues    Code = "too_many_nodes"    // more than 50,000 values in an entry, or a million in a YAML or TOML file
+	TooManyKeys      Code = "too_many_keys"     // more than 4,096 keys in one mapping
+	TooManyItems     Code = "too_many_items"    // more than 10,000 items in one list, or 250,000 repos
+	TextTooLong      Code = "text_too_long"     // a single text of more than 64 KiB
+	Alias            Code = "alias"             // a YAML anchor or alias
+	Merge            Code = "merge"             // a YAML merge key
+	UnknownTag       Code = "unknown_tag"       // a YAML tag outside the core schema
+	KeyNotScalar     Code = "key_not_scalar"    // a YAML key that is no plain word
+	DuplicateKey     Code = "duplicate_key"     // a key given twice in one mapping
 )
 
 // Codes of the content.
@@ -71,10 +69,10 @@ const (
 // Problem is one thing wrong with a registry or a manifest, or one difference between a registry and the
 // workspace. Its JSON form leaves out empty fields.
 type Problem struct {
-	Code     Code     `json:"code"`
-	Severity Severity `json:"severity"`
-	Message  string   `json:"message"` // what is wrong and what to do, without the position
-	File     string   `json:"file,omitempty"`
+	Code     Code     `json:"code"`              // the kind of problem
+	Severity Severity `json:"severity"`          // what it means for the file
+	Message  string   `json:"message"`           // what is wrong and what to do, without the position
+	File     string   `json:"file,omitempty"`    // as ParseOptions.File, or the manifest relative to the workspace
 	Line     int      `json:"line,omitempty"`    // from 1; 0 if the problem has no place in the file
 	Column   int      `json:"column,omitempty"`  // from 1, in characters
 	Field    string   `json:"field,omitempty"`   // path of the field, such as repos[3].entrypoints[1]

@@ -102,7 +102,7 @@ type Signals struct {
 
 // Component is one part of a repo.
 type Component struct {
-	ID     string
-	Labels []string
+	ID     string         // a name that is not empty
+	Labels []string       // words of the workspace's own
 	Roots  []ResourceRoot // its folders, sorted by type; the field is called paths in the file
 }

@@ -42,12 +42,22 @@ func checkCharacters(src []byte) error {
 		if r == utf8.RuneError && size == 1 {
 			return at(src, i, InvalidUTF8, fmt.Sprintf("byte 0x%02x is not UTF-8; save the text as UTF-8", c))
 		}
-		if r < ' ' || r >= 0x7f && r < 0xa0 && r != 0x85 || r == 0xfeff || r == 0xfffe || r == 0xffff {
+		if isControl(r) {
 			return at(src, i, ControlCharacter, fmt.Sprintf("control character U+%04X is not allowed; remove it", r))
 		}
 		i += size
 	}
 	return nil
+}
+
+func isControl(r rune) bool {
+	switch {
+	case r == 0x85: // a line break of Unicode
+		return false
+	case r == 0xfeff, r == 0xfffe, r == 0xffff: // byte order marks and what no text holds
+		return true
+	}
+	return r < ' ' || r >= 0x7f && r < 0xa0
 }
 
 // at makes an error for the character at a byte offset.
