@@ -28,7 +28,8 @@ type ExpandOptions struct {
 	// unless the paste's author is trusted.
 	Allow func(Ref) bool
 	// Used is told of each reference that got its value from Vars, and of where
-	// from. Nil tells nobody.
+	// from. A secret that ends in the field "command", "url" or one of "args" can
+	// be read by every user of the machine. Nil tells nobody.
 	Used func(ref Ref, origin string)
 }
 
