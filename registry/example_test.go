@@ -70,8 +70,7 @@ repos:
     path: D:\work\billing
 `
 	_, err := registry.Parse([]byte(text), &registry.ParseOptions{File: "registry.yaml"})
-	var faults *registry.Error
-	if errors.As(err, &faults) {
+	if faults, ok := errors.AsType[*registry.Error](err); ok {
 		for _, p := range faults.Problems {
 			fmt.Println(p.Severity, p)
 		}

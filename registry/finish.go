@@ -185,11 +185,11 @@ func (r *reader) checkIDs() {
 	}
 	for i := range r.entries {
 		e := &r.entries[i]
-		switch {
-		case e.SupersededBy == "":
-		case e.SupersededBy == e.ID:
+		switch id := e.SupersededBy; {
+		case id == "":
+		case id == e.ID:
 			r.reportAt(e.successor, i, entryField(i, ".superseded_by"), InvalidValue, Reject, "a repo cannot supersede itself")
-		case !r.finds(ids, e.SupersededBy):
+		case !r.finds(ids, id):
 			r.reportAt(e.successor, i, entryField(i, ".superseded_by"), SuccessorUnknown, Warn, "%s is no repo of this registry", quote(e.SupersededBy))
 		}
 	}

@@ -51,10 +51,10 @@ func checkCharacters(src []byte) error {
 }
 
 func isControl(r rune) bool {
-	switch {
-	case r == 0x85: // a line break of Unicode
+	switch r {
+	case 0x85: // a line break of Unicode
 		return false
-	case r == 0xfeff, r == 0xfffe, r == 0xffff: // byte order marks and what no text holds
+	case 0xfeff, 0xfffe, 0xffff: // byte order marks and what no text holds
 		return true
 	}
 	return r < ' ' || r >= 0x7f && r < 0xa0
