@@ -142,6 +142,7 @@ func TestProtocolErrorBudget(t *testing.T) {
 		`"method":"tools/call","params":{"name":` + quote(controls()) + `}`,
 		`"method":"prompts/get","params":{"name":` + quote(controls()) + `}`,
 		`"method":"resources/read","params":{"uri":` + quote("none://"+controls()) + `}`,
+		`"method":"resources/read","params":{"uri":` + quote("none://"+strings.Repeat("x", 20_000)) + `}`,
 		`"method":"resources/read","params":{"uri":"doc://huge"}`,
 	} {
 		line := w.send(t, `{"jsonrpc":"2.0","id":7,`+request+`}`)
@@ -172,6 +173,7 @@ func TestDiagnosticPages(t *testing.T) {
 	}{
 		{"a huge error", "fail-huge", `{}`, huge, 16_000},
 		{"a large result", "echo", `{"text":` + quote(mixed) + `}`, `{"text":` + unescaped(mixed) + `}`, 0},
+		{"not UTF-8", "raw-latin", `{}`, strings.Repeat("caf\uFFFD ", 500), 0},
 		{"small pages", "echo", `{"text":` + quote(mixed) + `}`, `{"text":` + unescaped(mixed) + `}`, 130},
 		{"pages of one character", "echo", `{"text":` + quote(some) + `}`, `{"text":` + unescaped(some) + `}`, 1},
 		{"pages larger than any", "echo", `{"text":` + quote(mixed) + `}`, `{"text":` + unescaped(mixed) + `}`, 1 << 30},
@@ -390,5 +392,56 @@ func TestDiagnosticToolName(t *testing.T) {
 	res, err := c.CallTool(t.Context(), &mcp.CallToolParams{Name: "x_diagnostic", Arguments: map[string]any{"diagnosticId": id}})
 	if err != nil || res.IsError {
 		t.Errorf("got %+v and error %v", res, err)
+	}
+}
+
+// TestMaxResult counts what a model reads, and nothing else.
+func TestMaxResult(t *testing.T) {
+	text := func(n int) mcp.Content { return &mcp.TextContent{Text: strings.Repeat("x", n)} }
+	embedded := func(n int) mcp.Content {
+		return &mcp.EmbeddedResource{Resource: &mcp.ResourceContents{URI: "doc://a", Text: strings.Repeat("x", n)}}
+	}
+	raw := func(n int) json.RawMessage { return json.RawMessage(`{"a":"` + strings.Repeat("x", n-8) + `"}`) }
+	for _, tt := range []struct {
+		name     string
+		res      *mcp.CallToolResult
+		tooLarge bool
+	}{
+		{"text", &mcp.CallToolResult{Content: []mcp.Content{text(1000), text(1000)}}, false},
+		{"more text", &mcp.CallToolResult{Content: []mcp.Content{text(1000), text(1001)}}, true},
+		{"output", &mcp.CallToolResult{StructuredContent: raw(2000)}, false},
+		{"more output", &mcp.CallToolResult{StructuredContent: raw(2001)}, true},
+		{"the SDK's copy", &mcp.CallToolResult{StructuredContent: raw(2000), Content: []mcp.Content{&mcp.TextContent{Text: string(raw(2000))}}}, false},
+		{"embedded text", &mcp.CallToolResult{StructuredContent: raw(1000), Content: []mcp.Content{embedded(1000)}}, false},
+		{"more embedded text", &mcp.CallToolResult{StructuredContent: raw(1000), Content: []mcp.Content{embedded(1001)}}, true},
+		{"an image", &mcp.CallToolResult{StructuredContent: raw(1000), Content: []mcp.Content{&mcp.ImageContent{Data: make([]byte, 5000)}}}, false},
+	} {
+		for _, client := range []string{"codex", "Zed"} {
+			t.Run(tt.name+"/"+client, func(t *testing.T) {
+				res, err := through(t, &result.Options{MaxResult: 2000}, "tools/call", callFrom(client, "1.0.0"), tt.res, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got := res.(*mcp.CallToolResult).IsError; got != tt.tooLarge {
+					t.Errorf("got an error %v, want %v", got, tt.tooLarge)
+				}
+			})
+		}
+	}
+}
+
+// TestConcurrentCalls is for the race detector: one server, many sessions.
+func TestConcurrentCalls(t *testing.T) {
+	s := fixture(serverConfig{})
+	for i := range 8 {
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			t.Parallel()
+			c := inProcess(t, s)
+			for range 10 {
+				if id := fail(t, c, "fail-long"); !isKept(t, c, id) {
+					t.Error("a diagnostic was lost")
+				}
+			}
+		})
 	}
 }

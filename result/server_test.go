@@ -233,6 +233,12 @@ func addRawTools(s *mcp.Server) {
 	raw("raw-text", func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "hello, world"}}}, nil
 	})
+	raw("raw-latin", func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		return &mcp.CallToolResult{Content: []mcp.Content{
+			&mcp.TextContent{Text: strings.Repeat("caf\xe9 ", 500)},
+			&mcp.EmbeddedResource{Resource: &mcp.ResourceContents{URI: "doc://a", Text: "body"}},
+		}}, nil
+	})
 	raw("raw-error", func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		return nil, errors.New("raw trouble")
 	})
@@ -249,6 +255,11 @@ func addRawTools(s *mcp.Server) {
 	raw("raw-nan-block", func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		return &mcp.CallToolResult{Content: []mcp.Content{
 			&mcp.TextContent{Text: "x", Annotations: &mcp.Annotations{Priority: math.Inf(1)}},
+		}}, nil
+	})
+	raw("raw-nan-resource", func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		return &mcp.CallToolResult{Content: []mcp.Content{
+			&mcp.AudioContent{}, &mcp.EmbeddedResource{Resource: &mcp.ResourceContents{URI: "doc://a", Meta: mcp.Meta{"x": math.NaN()}}},
 		}}, nil
 	})
 	raw("raw-broken", func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {

@@ -145,13 +145,17 @@ func encodable(r *mcp.CallToolResult) error {
 	return nil
 }
 
-// plain reports blocks that always can be encoded.
+// plain reports blocks that always can be encoded, whatever their size.
 func plain(b mcp.Content) bool {
 	switch b := b.(type) {
 	case *mcp.TextContent:
 		return b == nil || b.Meta == nil && b.Annotations == nil
 	case *mcp.ImageContent:
 		return b == nil || b.Meta == nil && b.Annotations == nil
+	case *mcp.AudioContent:
+		return b == nil || b.Meta == nil && b.Annotations == nil
+	case *mcp.EmbeddedResource:
+		return b == nil || b.Meta == nil && b.Annotations == nil && (b.Resource == nil || b.Resource.Meta == nil)
 	}
 	return false
 }

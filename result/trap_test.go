@@ -90,7 +90,7 @@ func TestTrapF2NilResult(t *testing.T) {
 
 // F3: a call whose result cannot be encoded is never answered.
 func TestTrapF3UnencodableResult(t *testing.T) {
-	for _, tool := range []string{"raw-nan", "raw-nan-meta", "raw-nan-block", "raw-broken"} {
+	for _, tool := range []string{"raw-nan", "raw-nan-meta", "raw-nan-block", "raw-nan-resource", "raw-broken"} {
 		t.Run(tool, func(t *testing.T) {
 			request := `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"` + tool + `"}}`
 			c := alone(t)
@@ -168,13 +168,24 @@ func TestTrapF6EraOfTheSession(t *testing.T) {
 		t.Errorf("the SDK alone answers %s", reply)
 	}
 
-	c = startChild(t, serverConfig{})
-	c.send(t, hello)
-	if reply := c.send(t, ask); !strings.Contains(reply, `\"code\":\"input_unavailable\"`) || strings.Contains(reply, "resultType") {
+	var client result.Client
+	s := fixture(serverConfig{})
+	s.AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
+		return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+			client = result.ClientOf(req)
+			return next(ctx, method, req)
+		}
+	})
+	w := pipe(t, s)
+	w.send(t, hello)
+	if reply := w.send(t, ask); !strings.Contains(reply, `\"code\":\"input_unavailable\"`) || strings.Contains(reply, "resultType") {
 		t.Errorf("got %s, want input_unavailable", reply)
 	}
-	if reply := c.send(t, `{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"note"}}`); !strings.Contains(reply, asStructured) {
+	if reply := w.send(t, `{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"note"}}`); !strings.Contains(reply, asStructured) {
 		t.Errorf("got %s, want what a 2025-11-25 client gets", reply)
+	}
+	if want := (result.Client{Name: "codex", Version: "1.0.0", Protocol: "2025-11-25"}); client != want {
+		t.Errorf("got %+v, want %+v", client, want)
 	}
 }
 

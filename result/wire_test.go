@@ -189,7 +189,8 @@ func (w *web) send(tb testing.TB, line string) string {
 	case m.Method != "initialize":
 		req.Header.Set("Mcp-Session-Id", w.session)
 	}
-	res, err := http.DefaultClient.Do(req)
+	client := http.Client{Timeout: time.Minute} // a call that is never answered is a failure
+	res, err := client.Do(req)
 	if err != nil {
 		tb.Fatal(err)
 	}
