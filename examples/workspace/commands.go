@@ -43,16 +43,26 @@ func (c *config) load() (*registry.Registry, error) {
 		for _, p := range faults.Problems {
 			fmt.Fprintln(os.Stderr, p)
 		}
-		return nil, fmt.Errorf("the registry %s was not loaded", file)
+		return nil, &faultyError{file, faults}
 	}
 	if err != nil {
 		return nil, err
 	}
 	if n := len(reg.Warnings()); n > 0 {
-		fmt.Fprintf(os.Stderr, "%s: %d warnings; run check to see them\n", file, n)
+		fmt.Fprintf(os.Stderr, "%s: %s; run check to see more\n", file, cli.Count(n, "warning", "warnings"))
 	}
 	return reg, nil
 }
+
+// faultyError is about a registry whose problems have been written out.
+type faultyError struct {
+	file   string
+	faults *registry.Error
+}
+
+func (e *faultyError) Error() string { return "the registry " + e.file + " was not loaded" }
+
+func (e *faultyError) Unwrap() error { return e.faults }
 
 // find returns the registry file, "" if there is none.
 func (c *config) find() (string, error) {
@@ -78,31 +88,6 @@ func (c *config) find() (string, error) {
 		return "", fmt.Errorf("there are several registries, name one with -registry: %s", strings.Join(found, ", "))
 	}
 	return strings.Join(found, ""), nil
-}
-
-// check prints how the registry and the disk differ, and ends with code 1 if
-// they do.
-func check(ctx context.Context, c config) error {
-	reg, err := c.load()
-	if err != nil {
-		return err
-	}
-	start := time.Now()
-	opts, stop := progress("checking")
-	found, err := registry.Check(ctx, reg, opts)
-	stop()
-	if err != nil {
-		return err
-	}
-	problems := append(reg.Warnings(), found...)
-	for _, p := range problems {
-		fmt.Println(p)
-	}
-	fmt.Fprintf(os.Stderr, "%d repos, %d problems, %s\n", reg.Len(), len(problems), time.Since(start).Round(time.Millisecond))
-	if len(problems) > 0 {
-		return cli.ExitError(1)
-	}
-	return nil
 }
 
 // generate scans the workspace and writes its registry to a new file.
@@ -137,21 +122,23 @@ func generate(ctx context.Context, c config) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(os.Stderr, "%s: %d repos, %d problems, %d bytes, %s\n", file, reg.Len(), len(problems), len(data), time.Since(start).Round(time.Millisecond))
+	fmt.Fprintf(os.Stderr, "%s: %s, %s, %s, %s\n", file, repos(reg.Len()), cli.Count(len(problems), "problem", "problems"), cli.Count(len(data), "byte", "bytes"), time.Since(start).Round(time.Millisecond))
 	return nil
 }
 
 // progress reports a scan to stderr when it is long.
 func progress(what string) (opts *registry.ScanOptions, stop func()) {
-	var repos, entries atomic.Int64
+	var found, entries atomic.Int64
 	opts = &registry.ScanOptions{Progress: func(r, e int) {
-		repos.Store(int64(r))
+		found.Store(int64(r))
 		entries.Store(int64(e))
 	}}
 	return opts, cli.Progress(os.Stderr, func() string {
-		return fmt.Sprintf("%s: %d repos, %d other entries", what, repos.Load(), entries.Load())
+		return fmt.Sprintf("%s: %s, %s", what, repos(int(found.Load())), cli.Count(int(entries.Load()), "other entry", "other entries"))
 	})
 }
+
+func repos(n int) string { return cli.Count(n, "repo", "repos") }
 
 // relative is the way from one folder to another, with slashes.
 func relative(from, to string) (string, error) {

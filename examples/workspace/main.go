@@ -6,6 +6,7 @@
 //	go run ./examples/workspace demo
 //	go run ./examples/workspace generate -root ~/src
 //	go run ./examples/workspace -root ~/src
+//	go run ./examples/workspace -root ~/src -http 127.0.0.1:8080
 package main
 
 import (
@@ -26,11 +27,15 @@ import (
 
 const usage = `workspace serves the repositories of a workspace to MCP clients, registry first.
 
-usage: workspace [flags]             serve on stdin and stdout
+usage: workspace [flags]             serve on stdin and stdout, or on -http
        workspace [flags] generate    scan the root and write a new registry
        workspace [flags] check       compare the registry with the disk
        workspace schema              print the JSON Schema of registry files, for editors
        workspace demo                serve a sample workspace to two built-in clients
+
+check ends with 0 if nothing that is declared is wrong, 1 if something is (a declared file
+is missing, the registry is faulty, a recorded status is out of date), and 2 if it cannot
+look. Warnings, such as an owner that is still a placeholder, count only with -strict.
 
 flags, before or after the command:
 `
@@ -42,7 +47,9 @@ Where documents disagree, authority_order says which one counts.`
 // config is what the command line says.
 type config struct {
 	root, registry string
+	http           string
 	noHeuristics   bool
+	strict         bool
 	markers, out   string
 }
 
@@ -51,6 +58,8 @@ func (c *config) flags() *flag.FlagSet {
 	fs.StringVar(&c.root, "root", "", "`folder` of the workspace (default the current one; with -registry, the one that the registry names)")
 	fs.StringVar(&c.registry, "registry", "", "registry `file` (default workspace-registry.{yaml,json,toml} in the root)")
 	fs.BoolVar(&c.noHeuristics, "no-heuristics", false, "serve: refuse repos that the registry does not list, without looking for them")
+	fs.StringVar(&c.http, "http", "", "serve: listen on this `address` of the machine, such as 127.0.0.1:8080, instead of stdin")
+	fs.BoolVar(&c.strict, "strict", false, "check: warnings count as problems")
 	fs.StringVar(&c.markers, "marker", "", "generate: comma-separated `names` that make a folder a repo, such as .git,go.mod (default .git and docs/agent/manifest.yaml)")
 	fs.StringVar(&c.out, "o", "", "generate: write to this `file` (default workspace-registry.yaml in the root, if there is no registry)")
 	fs.Usage = func() {
@@ -76,7 +85,7 @@ func run(ctx context.Context, args []string) error {
 			return badUsage(err)
 		}
 		if fs.NArg() > 0 {
-			return fmt.Errorf("unexpected argument %q; run with -h for help", fs.Arg(0))
+			return misuse("unexpected argument %q", fs.Arg(0))
 		}
 	}
 	switch command {
@@ -92,7 +101,7 @@ func run(ctx context.Context, args []string) error {
 	case "demo":
 		return demo(ctx, os.Stdout)
 	}
-	return fmt.Errorf("unknown command %q; run with -h for help", command)
+	return misuse("unknown command %q", command)
 }
 
 // badUsage ends with the usual code for a wrong command line, which the flag
@@ -104,6 +113,12 @@ func badUsage(err error) error {
 	return cli.ExitError(2)
 }
 
+// misuse is for what the flag package cannot see.
+func misuse(format, arg string) error {
+	fmt.Fprintf(os.Stderr, "error: "+format+"; run with -h for help\n", arg)
+	return cli.ExitError(2)
+}
+
 func serve(ctx context.Context, c config) error {
 	reg, err := c.load()
 	if err != nil {
@@ -112,6 +127,9 @@ func serve(ctx context.Context, c config) error {
 	server, err := newServer(reg, &resolve.Options{NoHeuristics: c.noHeuristics})
 	if err != nil {
 		return err
+	}
+	if c.http != "" {
+		return cli.ServeHTTP(ctx, os.Stderr, server, c.http)
 	}
 	return cli.Serve(ctx, server)
 }

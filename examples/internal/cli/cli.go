@@ -21,6 +21,8 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"log/slog"
+	"net"
 	"os"
 	"os/signal"
 	"runtime/debug"
@@ -28,6 +30,8 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/mcpcontract/mcpcontract/mcpkit"
 )
 
 // ExitError is an error that only says with which code to end: whatever there is to
@@ -64,6 +68,32 @@ func Serve(ctx context.Context, server *mcp.Server) error {
 	return err
 }
 
+// ServeHTTP serves clients of both protocol eras on a TCP address of this machine,
+// such as 127.0.0.1:8080, until ctx ends; then it lets calls finish. An address
+// that others can reach is refused, since nobody is asked who they are. It writes
+// the URL to w once it listens, and later what it refuses and why.
+func ServeHTTP(ctx context.Context, w io.Writer, server *mcp.Server, addr string) error {
+	handler, err := mcpkit.NewHTTPHandler(server, &mcpkit.HTTPOptions{
+		Logger: slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: slog.LevelWarn})),
+	})
+	if err != nil {
+		return err
+	}
+	local, err := net.ResolveTCPAddr("tcp", addr)
+	if err != nil {
+		return err
+	}
+	if !local.IP.IsLoopback() {
+		return fmt.Errorf("the address %s is open to other machines, and nothing checks who calls; use 127.0.0.1:%d", addr, local.Port)
+	}
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", local.String())
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "serving http://%s/\n", listener.Addr())
+	return handler.Serve(ctx, listener)
+}
+
 // Version is the version that the build recorded: of the module, else of the
 // commit, else "devel".
 func Version() string {
@@ -80,6 +110,14 @@ func Version() string {
 		}
 	}
 	return "devel"
+}
+
+// Count writes a number of things: one is the word for a single one.
+func Count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
 }
 
 // Progress writes a line to w when work takes longer than a second, and again

@@ -1,14 +1,20 @@
 package cli_test
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"flag"
 	"fmt"
+	"io"
+	"net"
+	"net/http"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/mcpcontract/mcpcontract/examples/internal/cli"
 )
@@ -44,6 +50,69 @@ func TestExitText(t *testing.T) {
 func TestVersion(t *testing.T) {
 	if v := cli.Version(); v == "" || strings.ContainsAny(v, " ()") {
 		t.Errorf("got version %q", v)
+	}
+}
+
+func TestCount(t *testing.T) {
+	for n, want := range []string{"0 entries", "1 entry", "2 entries"} {
+		if got := cli.Count(n, "entry", "entries"); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+func TestServeHTTP(t *testing.T) {
+	server := mcp.NewServer(&mcp.Implementation{Name: "test", Version: "1.0.0"}, nil)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	read, write := io.Pipe()
+	defer read.Close()
+	ended := make(chan error, 1)
+	go func() { ended <- cli.ServeHTTP(ctx, write, server, "127.0.0.1:0") }()
+	lines := bufio.NewScanner(read)
+	lines.Scan()
+	url, ok := strings.CutPrefix(lines.Text(), "serving ")
+	if !ok {
+		t.Fatalf("got %q", lines.Text())
+	}
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Host = "example.com"
+	logged := make(chan string, 1)
+	go func() {
+		lines.Scan()
+		logged <- lines.Text()
+	}()
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp.Body.Close()
+	if got := <-logged; resp.StatusCode != http.StatusForbidden || !strings.Contains(got, "Host header") {
+		t.Errorf("a foreign name gets status %d, and the log says %q", resp.StatusCode, got)
+	}
+	cancel()
+	if err := <-ended; err != nil {
+		t.Errorf("ended with %v", err)
+	}
+}
+
+func TestServeHTTPErrors(t *testing.T) {
+	server := mcp.NewServer(&mcp.Implementation{Name: "test", Version: "1.0.0"}, nil)
+	taken, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	for _, addr := range []string{taken.Addr().String(), "nowhere", ":0", "0.0.0.0:0"} {
+		if err := cli.ServeHTTP(t.Context(), io.Discard, server, addr); err == nil {
+			t.Errorf("serves on %s", addr)
+		}
+	}
+	if err := cli.ServeHTTP(t.Context(), io.Discard, nil, "127.0.0.1:0"); err == nil {
+		t.Error("serves no server")
 	}
 }
 

@@ -26,6 +26,12 @@ import (
 	"maps"
 )
 
+// The versions that a peer speaks: with a session, and without.
+const (
+	sessionVersion = "2025-11-25"
+	requestVersion = "2026-07-28"
+)
+
 // Identity says who a peer claims to be and which protocol it speaks.
 type Identity struct {
 	// Name and Version are clientInfo.
@@ -73,7 +79,7 @@ func (p *Peer) Start() (Reply, error) {
 		return p.Send("server/discover", nil)
 	}
 	reply, err := p.Send("initialize", map[string]any{
-		"protocolVersion": "2025-11-25",
+		"protocolVersion": sessionVersion,
 		"capabilities":    map[string]any{},
 		"clientInfo":      p.clientInfo(),
 	})
@@ -109,7 +115,7 @@ func (p *Peer) complete(params map[string]any) map[string]any {
 	full := make(map[string]any, len(params)+1)
 	if p.id.PerRequest {
 		full["_meta"] = map[string]any{
-			"io.modelcontextprotocol/protocolVersion":    "2026-07-28",
+			"io.modelcontextprotocol/protocolVersion":    requestVersion,
 			"io.modelcontextprotocol/clientInfo":         p.clientInfo(),
 			"io.modelcontextprotocol/clientCapabilities": map[string]any{},
 		}
