@@ -126,8 +126,15 @@ func TestAllocs(t *testing.T) {
 	for way, opts := range ways() {
 		t.Run(way, func(t *testing.T) {
 			r := open(t, dir, opts)
-			allocs := map[bool]float64{false: 14, true: 60}[opts.Portable]
+			allocs := map[bool]float64{false: 6, true: 55}[opts.Portable]
 			budget("Hash", allocs, func() { _, _, _ = r.Hash("docs/guide/plan.md", 1<<20) })
 		})
+	}
+}
+
+func BenchmarkCheck(b *testing.B) {
+	b.ReportAllocs()
+	for b.Loop() {
+		must(b, rootfs.Check("docs/guide/getting-started.md"))
 	}
 }
