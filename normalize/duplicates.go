@@ -7,39 +7,36 @@ import (
 
 // duplicates notes records that have the name of an earlier one.
 func (r *reader) duplicates() {
-	byName := map[string][]int{}
-	for i := range r.paste.Servers {
-		s := &r.paste.Servers[i]
-		earlier := byName[s.Name]
-		byName[s.Name] = append(earlier, i)
-		for _, j := range earlier {
-			if o := &r.paste.Servers[j]; o.Scope != s.Scope {
+	servers := r.paste.Servers
+	last := make(map[string]int, len(servers)) // the latest record of a name
+	earlier := make([]int, len(servers))       // the one before it, or -1
+	for i := range servers {
+		s := &servers[i]
+		j, ok := last[s.Name]
+		if !ok {
+			j = -1
+		}
+		earlier[i], last[s.Name] = j, i
+		same, other := false, false
+		for ; j >= 0; j = earlier[j] {
+			o := &servers[j]
+			switch {
+			case o.Scope != s.Scope:
 				addNote(o, DuplicateAcrossScopes)
 				addNote(s, DuplicateAcrossScopes)
+			case o.Choice != s.Choice:
+			case sameContent(o, s):
+				same = true
+			default:
+				other = true
 			}
 		}
-		r.sameScope(s, earlier)
-	}
-}
-
-func (r *reader) sameScope(s *Server, earlier []int) {
-	same, other := false, false
-	for _, j := range earlier {
-		o := &r.paste.Servers[j]
-		if o.Scope != s.Scope || o.Choice != s.Choice {
-			continue
+		switch {
+		case same:
+			addNote(s, DuplicateSame)
+		case other:
+			addNote(s, DuplicateName)
 		}
-		if sameContent(o, s) {
-			same = true
-		} else {
-			other = true
-		}
-	}
-	switch {
-	case same:
-		addNote(s, DuplicateSame)
-	case other:
-		addNote(s, DuplicateName)
 	}
 }
 

@@ -102,7 +102,7 @@ func (e *draft) fillInputs() {
 		}
 		out := make([]string, len(in.Default))
 		for j, text := range in.Default {
-			s := spelling{e: e, field: inputPrefix + in.ID, off: e.off}
+			s := spelling{e: e, field: fieldPath{field: inputPrefix + in.ID}, off: e.off}
 			out[j] = s.canonical(text)
 		}
 		e.s.Inputs[i].Default = out

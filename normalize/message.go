@@ -17,6 +17,7 @@ func parseNote(code Code, subject string) Note {
 // messages are the sentences of the reader's notes and errors; a percent sign
 // stands for the subject.
 var messages = map[Code]string{
+	TooMany:        "there are too many of them; paste only what matters",
 	EntryNull:      "the entry is null; write a command or a url, or take the entry out",
 	NoCommandOrURL: "the entry says neither what to run nor where to connect",
 	NotRunnable:    "this is %, which is no server that a client could start from here",

@@ -12,8 +12,11 @@ import (
 // [ParseOptions.MaxBytes] says otherwise.
 const DefaultMaxBytes = 1 << 20
 
-// maxServers bounds the records of one paste.
-const maxServers = 1000
+// Bounds of one paste.
+const (
+	maxServers = 1000 // records
+	maxNotes   = 1000 // notes of the paste itself
+)
 
 // ParseOptions tells [Parse] what it cannot see in the text. Nil and the zero
 // value are valid.
@@ -82,8 +85,8 @@ func Parse(text []byte, opts *ParseOptions) (*Paste, error) {
 	if len(r.paste.Servers) == 0 && len(split.Faults) > 0 {
 		return nil, faultError(split.Faults)
 	}
-	if r.over {
-		return nil, &Error{Code: TooMany, Message: "the text declares more than " + strconv.Itoa(maxServers) + " servers; paste a part of it"}
+	if r.over || split.TooMany {
+		return nil, &Error{Code: TooMany, Message: "the text holds more than " + strconv.Itoa(maxServers) + " servers or documents; paste a part of it"}
 	}
 	return r.paste, nil
 }
@@ -159,6 +162,11 @@ func (r *reader) note(code Code, subject string) {
 		if n.Code == code && n.Subject == subject {
 			return
 		}
+	}
+	if len(r.paste.Notes) == maxNotes {
+		code, subject = TooMany, "notes"
+	} else if len(r.paste.Notes) > maxNotes {
+		return
 	}
 	r.paste.Notes = append(r.paste.Notes, parseNote(code, subject))
 }

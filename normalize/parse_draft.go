@@ -85,6 +85,11 @@ func (e *draft) finish() {
 	if e.s.Err == nil {
 		e.unwrapCommand()
 		e.trimEdges()
+		if e.command.text == "" && e.url.text == "" || e.s.Transport == Stdio && e.command.text == "" {
+			e.fail(NoCommandOrURL, "") // nothing was left but blanks and quotes
+		}
+	}
+	if e.s.Err == nil {
 		e.fill()
 		e.checkEnv()
 		e.checkPackage()
@@ -94,6 +99,9 @@ func (e *draft) finish() {
 		e.bridge()
 	}
 	e.nameIt()
+	if e.s.Err != nil {
+		e.s.Transport = ""
+	}
 	if strings.Contains(e.s.Name, "${") {
 		e.note(RefInKey, "name", e.off)
 	}

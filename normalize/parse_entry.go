@@ -1,6 +1,7 @@
 package normalize
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/mcpcontract/mcpcontract/normalize/internal/syntax"
@@ -33,6 +34,10 @@ func (r *reader) entry(at place, n *syntax.Node, d *dialect) {
 		e.note(EntryIsArray, "", n.Offset)
 		e.fromList(n)
 	case syntax.Object:
+		if tooWide(n) {
+			e.fail(TooMany, "")
+			break
+		}
 		if !e.fromObject(n) {
 			return
 		}
@@ -40,6 +45,21 @@ func (r *reader) entry(at place, n *syntax.Node, d *dialect) {
 		e.fail(NoCommandOrURL, "")
 	}
 	e.finish()
+}
+
+// maxFields bounds the members and items of each object and list of an entry.
+const maxFields = 2000
+
+func tooWide(n *syntax.Node) bool {
+	if len(n.Members)+len(n.Items) > maxFields {
+		return true
+	}
+	for _, m := range n.Members {
+		if tooWide(m.Value) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(n.Items, tooWide)
 }
 
 // fail makes the record one that cannot run.
@@ -124,6 +144,9 @@ func (e *entry) fromObject(n *syntax.Node) bool {
 // classify finds the role of each member. Prefix is the path of an object
 // inside the entry, with a dot at its end.
 func (e *entry) classify(n *syntax.Node, prefix string) {
+	if e.hits == nil {
+		e.hits = make([]hit, 0, len(n.Members))
+	}
 	for i, m := range n.Members {
 		if later := n.Get(m.Name); later != m.Value && lastIndex(n, m.Name) != i {
 			e.note(DuplicateKey, prefix+m.Name, m.Offset)

@@ -8,13 +8,31 @@ import (
 
 func argField(i int) string { return "args[" + strconv.Itoa(i) + "]" }
 
+// A fieldPath names a field of a record. Most are never asked for their text.
+type fieldPath struct {
+	field string // "command", "args", "env", ...
+	name  string // of a pair
+	index int    // of an argument
+}
+
+// String gives the path as notes have it.
+func (f fieldPath) String() string {
+	switch {
+	case f.field == "args":
+		return argField(f.index)
+	case f.name != "":
+		return f.field + "." + f.name
+	}
+	return f.field
+}
+
 // trimEdges cuts blanks at the ends of values that never have them, and notes
 // those of other values.
 func (e *draft) trimEdges() {
-	e.trim("url", &e.url)
-	e.trim("cwd", &e.cwd)
+	e.trim(fieldPath{field: "url"}, &e.url)
+	e.trim(fieldPath{field: "cwd"}, &e.cwd)
 	for i := range e.headers {
-		e.trim("headers."+e.headers[i].name, &e.headers[i].val)
+		e.trim(fieldPath{field: "headers", name: e.headers[i].name}, &e.headers[i].val)
 	}
 	for _, v := range e.env {
 		if strings.TrimSpace(v.text) != v.text {
@@ -28,9 +46,9 @@ func (e *draft) trimEdges() {
 	}
 }
 
-func (e *draft) trim(f string, v *val) {
+func (e *draft) trim(f fieldPath, v *val) {
 	if t := strings.TrimSpace(v.text); t != v.text {
-		e.note(EdgeSpaceTrimmed, f, v.off)
+		e.note(EdgeSpaceTrimmed, f.String(), v.off)
 		v.text = t
 	}
 }
@@ -38,36 +56,51 @@ func (e *draft) trim(f string, v *val) {
 // fill puts the values into the record, with their references in the one
 // spelling, and checks each of them.
 func (e *draft) fill() {
-	script := shellScript(e.command.text, e.args)
-	e.s.Command = e.value("command", e.command, useCommand)
-	e.s.Args = nil
-	for i, arg := range e.args {
-		f := argField(i)
-		use := useArg
-		if i == script {
-			use = useScript
-			e.note(ShellString, f, arg.off)
-		}
-		if arg.coerced {
-			e.note(ArgCoerced, f, arg.off)
-		}
-		e.s.Args = append(e.s.Args, e.value(f, arg, use))
-	}
-	for _, v := range e.env {
-		e.s.Env = append(e.s.Env, Pair{v.name, e.value("env."+v.name, v.val, useEnv)})
-		e.checkName("env."+v.name, v.name, v.off)
-		e.checkSecret("env."+v.name, v.name, v.val)
-	}
-	for _, v := range e.headers {
-		e.s.Headers = append(e.s.Headers, Pair{v.name, e.value("headers."+v.name, v.val, useHeader)})
-		e.checkName("headers."+v.name, v.name, v.off)
-		e.checkSecret("headers."+v.name, v.name, v.val)
-	}
-	e.s.URL = e.value("url", e.url, useURL)
-	e.s.Cwd = e.value("cwd", e.cwd, useOther)
+	e.s.Command = e.value(fieldPath{field: "command"}, e.command, useCommand)
+	e.fillArgs()
+	e.s.Env = e.fillPairs("env", e.env, useEnv)
+	e.s.Headers = e.fillPairs("headers", e.headers, useHeader)
+	e.s.URL = e.value(fieldPath{field: "url"}, e.url, useURL)
+	e.s.Cwd = e.value(fieldPath{field: "cwd"}, e.cwd, useOther)
 	e.fillEnvFile()
 	e.fillOAuth()
 	e.fillInputs()
+}
+
+func (e *draft) fillArgs() {
+	if len(e.args) == 0 {
+		return
+	}
+	script := shellScript(e.command.text, e.args)
+	e.s.Args = make([]string, len(e.args))
+	for i, arg := range e.args {
+		f := fieldPath{field: "args", index: i}
+		use := useArg
+		if i == script {
+			use = useScript
+			e.note(ShellString, f.String(), arg.off)
+		}
+		if arg.coerced {
+			e.note(ArgCoerced, f.String(), arg.off)
+		}
+		e.s.Args[i] = e.value(f, arg, use)
+	}
+}
+
+func (e *draft) fillPairs(field string, list []named, u use) []Pair {
+	if len(list) == 0 {
+		return nil
+	}
+	out := make([]Pair, len(list))
+	for i, v := range list {
+		f := fieldPath{field: field, name: v.name}
+		out[i] = Pair{v.name, e.value(f, v.val, u)}
+		if strings.Contains(v.name, "${") {
+			e.note(RefInKey, f.String(), v.off)
+		}
+		e.checkSecret(f, v.name, v.val)
+	}
+	return out
 }
 
 // use says what a value is for.
@@ -85,23 +118,26 @@ const (
 
 // value brings the references of one value into the one spelling and notes
 // what is odd about it.
-func (e *draft) value(f string, v val, u use) string {
+func (e *draft) value(f fieldPath, v val, u use) string {
 	if v.text == "" {
 		return ""
 	}
-	s := spelling{e: e, field: f, off: v.off, use: u}
-	text := s.canonical(v.text)
-	if s.foreign && !v.own {
-		e.s.unsent = append(e.s.unsent, f)
+	text := v.text
+	if strings.ContainsAny(text, "$`{") {
+		s := spelling{e: e, field: f, off: v.off, use: u}
+		text = s.canonical(text)
+		if s.foreign && !v.own && !e.posix {
+			e.s.unsent = append(e.s.unsent, f.String())
+		}
 	}
 	if u != useScript && isPlaceholder(v.text, e.d.id) {
-		e.note(Placeholder, f, v.off)
+		e.note(Placeholder, f.String(), v.off)
 	}
 	if u == useArg && isQuotedJSON(text) {
-		e.note(DoubleQuotedJSON, f, v.off)
+		e.note(DoubleQuotedJSON, f.String(), v.off)
 	}
 	if (u == useArg || u == useCommand) && hasDriveControl(text) {
-		e.note(ControlCharacter, f, v.off)
+		e.note(ControlCharacter, f.String(), v.off)
 	}
 	return text
 }
@@ -117,14 +153,8 @@ func hasDriveControl(s string) bool {
 	return len(s) > 2 && s[1] == ':' && isNameStart(s[0]) && strings.ContainsAny(s, "\t\n\f\b\r")
 }
 
-func (e *draft) checkName(f, name string, off int) {
-	if strings.Contains(name, "${") {
-		e.note(RefInKey, f, off)
-	}
-}
-
 func (e *draft) fillEnvFile() {
-	e.s.EnvFile = e.value("env_file", e.envFile, useOther)
+	e.s.EnvFile = e.value(fieldPath{field: "env_file"}, e.envFile, useOther)
 	if e.s.EnvFile == "" {
 		return
 	}
@@ -162,10 +192,10 @@ func (e *draft) fillOAuth() {
 	}
 	o := e.s.OAuth
 	secret := val{text: o.ClientSecret, off: e.off}
-	o.ClientID = e.value("oauth.client_id", val{text: o.ClientID, off: e.off}, useOther)
-	o.ClientSecret = e.value("oauth.client_secret", secret, useOther)
-	e.checkSecret("oauth.client_secret", "secret", secret)
+	o.ClientID = e.value(fieldPath{field: "oauth", name: "client_id"}, val{text: o.ClientID, off: e.off}, useOther)
+	o.ClientSecret = e.value(fieldPath{field: "oauth", name: "client_secret"}, secret, useOther)
+	e.checkSecret(fieldPath{field: "oauth", name: "client_secret"}, "secret", secret)
 	for i, scope := range o.Scopes {
-		o.Scopes[i] = e.value("oauth.scopes", val{text: scope, off: e.off}, useOther)
+		o.Scopes[i] = e.value(fieldPath{field: "oauth", name: "scopes"}, val{text: scope, off: e.off}, useOther)
 	}
 }

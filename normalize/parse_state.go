@@ -165,11 +165,12 @@ func (e *entry) duration(h *hit) (time.Duration, bool) {
 		return 0, false
 	}
 	text := strings.TrimSpace(h.node.Text)
-	if d, err := time.ParseDuration(text); err == nil && text != "0" {
-		return d, d > 0 && d <= maxTimeout
-	}
 	x, err := strconv.ParseFloat(strings.ReplaceAll(text, "_", ""), 64)
-	if err != nil || math.IsNaN(x) || x <= 0 {
+	if err != nil {
+		d, err := time.ParseDuration(text) // with a unit
+		return d, err == nil && d > 0 && d <= maxTimeout
+	}
+	if math.IsNaN(x) || x <= 0 {
 		return 0, false
 	}
 	unit := time.Millisecond

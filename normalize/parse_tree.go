@@ -1,6 +1,7 @@
 package normalize
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/mcpcontract/mcpcontract/normalize/internal/syntax"
@@ -318,10 +319,14 @@ func (d *dialect) usesWrapper(name string) bool {
 // holder reads the servers of one wrapper.
 func (r *reader) holder(w wrapper, d *dialect, root *syntax.Node) {
 	from := len(r.paste.Servers)
+	r.paste.Servers = slices.Grow(r.paste.Servers, min(len(w.node.Members)+len(w.node.Items), maxServers))
 	at := place{path: w.path, scope: w.scope, wrapped: true, offset: w.offset}
 	if w.node.Kind == syntax.Array {
 		r.noteAt(ServersAsArray, "", w.offset)
 		for _, item := range w.node.Items {
+			if r.over {
+				return
+			}
 			at.offset = item.Offset
 			r.entry(at, item, d)
 		}
@@ -331,6 +336,9 @@ func (r *reader) holder(w wrapper, d *dialect, root *syntax.Node) {
 		last[m.Name] = i
 	}
 	for i, m := range w.node.Members {
+		if r.over {
+			return
+		}
 		at.name, at.named, at.offset, at.shadowed = m.Name, true, m.Offset, last[m.Name] != i
 		if at.shadowed {
 			r.noteAt(DuplicateKey, w.path+"."+m.Name, m.Offset)

@@ -95,15 +95,20 @@ func (e *entry) takeArgs(n *syntax.Node) {
 // takeItems reads list items as arguments. First is how many items of the list
 // came before, since a dropped one is counted as in the paste.
 func (e *entry) takeItems(items []*syntax.Node, first int) {
+	if e.args == nil {
+		e.args = make([]val, 0, len(items))
+	}
 	for i, item := range items {
-		field := "args[" + strconv.Itoa(i) + "]"
+		if item.Scalar() {
+			e.args = append(e.args, scalar(item))
+			continue
+		}
+		field := argField(i)
 		if first > 0 {
 			field = "command[" + strconv.Itoa(i+first) + "]"
 		}
-		switch {
-		case item.Scalar():
-			e.args = append(e.args, scalar(item))
-		case item.Kind == syntax.Null:
+		switch item.Kind {
+		case syntax.Null:
 			e.note(NullArgDropped, field, item.Offset)
 		default:
 			e.dropped(ArgNotScalarDropped, field, item)

@@ -18,6 +18,9 @@ func dots(s string) bool {
 // onlyFiller tells whether some part of a value, between signs, is nothing but
 // x or asterisks: xxxx, sk-xxxxxxxx, ****.
 func onlyFiller(s string) bool {
+	if !strings.Contains(s, "xxx") && !strings.Contains(s, "XXX") && !strings.Contains(s, "***") {
+		return false
+	}
 	for _, part := range strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune("-_ .:/=@", r) }) {
 		if len(part) >= 3 && (strings.Trim(part, "xX") == "" || strings.Trim(part, "*") == "") {
 			return true
@@ -66,6 +69,9 @@ func bracketed(s string) bool {
 	return false
 }
 
+// maxPlaceholder bounds the name inside a placeholder.
+const maxPlaceholder = 80
+
 // doubleBraced tells whether a value holds {{name}}. Some formats mean a
 // reference by it.
 func doubleBraced(s string, id Dialect) bool {
@@ -79,54 +85,63 @@ func doubleBraced(s string, id Dialect) bool {
 		}
 		dollar := i > 0 && s[i-1] == '$'
 		s = s[i+2:]
-		end := strings.Index(s, "}}")
+		end := strings.Index(s[:min(len(s), maxPlaceholder)], "}}")
 		if end > 0 && !dollar && strings.IndexFunc(s[:end], oddInName) < 0 {
 			return true
 		}
 	}
 }
 
-// requests are what placeholders say, lower-cased and with "_" between words.
+// requests are what placeholders say, lower-cased. An underscore stands for any
+// of the signs that part words.
 var requests = []string{
-	"replace_me", "replace_with", "replace_this", "changeme", "change_me", "insert_your", "insert_api",
-	"insert_key", "insert_token", "put_your", "enter_your",
-	"add_your", "paste_your", "_here", "fill_me", "to_be_replaced",
+	"your_", "replace_me", "replace_with", "replace_this", "changeme", "change_me", "insert_your", "insert_api",
+	"insert_key", "insert_token", "put_your", "enter_your", "add_your", "paste_your", "_here", "fill_me",
+	"to_be_replaced",
 }
 
 // wordy tells whether a value asks for one: YOUR_KEY, your-token, REPLACE_ME,
 // key-goes-here.
 func wordy(s string) bool {
-	if !strings.ContainsAny(s, "eEoO") || len(s) < 4 {
-		return false
-	}
-	low := strings.ToLower(s)
-	for from := 0; ; {
-		i := strings.Index(low[from:], "your")
-		if i < 0 {
-			break
-		}
-		i += from
-		from = i + len("your")
-		if i > 0 && isWordByte(low[i-1]) && low[i-1] != '_' || from == len(low) {
+	for i := range len(s) {
+		switch s[i] | 0x20 {
+		case 'y', 'r', 'c', 'i', 'p', 'e', 'a', 'f', 't', '-' | 0x20, '_' | 0x20, ' ':
+		default:
 			continue
 		}
-		if strings.IndexByte("_- ", low[from]) >= 0 || s[i:from] == "YOUR" && isWordByte(low[from]) {
+		if strings.HasPrefix(s[i:], "YOUR") && i+4 < len(s) && isWordByte(s[i+4]) && wordStart(s, i) {
 			return true
 		}
-	}
-	low = strings.NewReplacer("-", "_", " ", "_").Replace(low)
-	for _, word := range requests {
-		i := strings.Index(low, word)
-		if i < 0 {
-			continue
-		}
-		end := i + len(word)
-		if (i == 0 || word[0] == '_' || !isWordByte(low[i-1]) || low[i-1] == '_') &&
-			(end == len(low) || word[len(word)-1] == '_' || !isWordByte(low[end]) || low[end] == '_') {
-			return true
+		for _, word := range requests {
+			if hasRequest(s[i:], word) && (word[0] == '_' || wordStart(s, i)) && wordEnd(s, i+len(word), word) {
+				return true
+			}
 		}
 	}
 	return false
+}
+
+// hasRequest tells whether s starts with a request.
+func hasRequest(s, word string) bool {
+	if len(s) < len(word) {
+		return false
+	}
+	for i := range len(word) {
+		c := s[i]
+		if 'A' <= c && c <= 'Z' {
+			c |= 0x20
+		}
+		if c != word[i] && (word[i] != '_' || c != '-' && c != ' ') {
+			return false
+		}
+	}
+	return true
+}
+
+func wordStart(s string, i int) bool { return i == 0 || !isWordByte(s[i-1]) || s[i-1] == '_' }
+
+func wordEnd(s string, i int, word string) bool {
+	return word[len(word)-1] == '_' && i < len(s) || i == len(s) || !isWordByte(s[i]) || s[i] == '_'
 }
 
 func isWordByte(c byte) bool { return isNameStart(c) || '0' <= c && c <= '9' }

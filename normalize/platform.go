@@ -36,16 +36,35 @@ func (e *draft) checkPlatform() {
 	if programName(e.s.Command) == "wsl" {
 		e.note(HostSpecific, "wsl", e.command.off)
 	}
-	var mounted, drive, unc bool
-	for _, s := range append([]string{e.s.Command}, e.s.Args...) {
-		mounted = mounted || strings.Contains(s, "/mnt/c/") || strings.HasPrefix(s, "/mnt/") && len(s) > 6 && s[6] == '/'
-		drive = drive || hasDrive(s)
-		unc = unc || strings.HasPrefix(s, `\\`) && len(s) > 2 && isWordByte(s[2])
+	kinds := pathKinds(e.s.Command)
+	for _, arg := range e.s.Args {
+		kinds |= pathKinds(arg)
 	}
-	if mounted && drive {
+	if kinds&mountedPath != 0 && kinds&drivePath != 0 {
 		e.note(HostSpecific, "mixed_paths", e.off)
 	}
-	if unc {
+	if kinds&uncPath != 0 {
 		e.note(HostSpecific, "unc", e.off)
 	}
+}
+
+// Kinds of paths that only some machines have.
+const (
+	mountedPath = 1 << iota // a Windows drive as WSL mounts it
+	drivePath               // C:\ or C:/
+	uncPath                 // \\server\share
+)
+
+func pathKinds(s string) int {
+	kinds := 0
+	if strings.HasPrefix(s, "/mnt/") && len(s) > 6 && s[6] == '/' {
+		kinds |= mountedPath
+	}
+	if hasDrive(s) {
+		kinds |= drivePath
+	}
+	if strings.HasPrefix(s, `\\`) && len(s) > 2 && isWordByte(s[2]) {
+		kinds |= uncPath
+	}
+	return kinds
 }

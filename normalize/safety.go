@@ -68,13 +68,13 @@ func insecureName(name string) bool {
 
 // secretName tells whether a variable or header of this name holds a secret.
 func secretName(name string) bool {
-	name = strings.ToUpper(name)
-	switch name {
-	case "AUTHORIZATION", "PROXY-AUTHORIZATION", "COOKIE":
-		return true
+	for _, whole := range []string{"authorization", "proxy-authorization", "cookie"} {
+		if strings.EqualFold(name, whole) {
+			return true
+		}
 	}
-	for _, end := range []string{"TOKEN", "SECRET", "PASSWORD", "PASSWD", "KEY"} {
-		if strings.HasSuffix(name, end) {
+	for _, end := range []string{"token", "secret", "password", "passwd", "key"} {
+		if len(name) >= len(end) && strings.EqualFold(name[len(name)-len(end):], end) {
 			return true
 		}
 	}
@@ -86,11 +86,11 @@ const minSecret = 8
 
 // checkSecret notes a secret that stands in the paste in clear: no reference,
 // no command, no placeholder.
-func (e *draft) checkSecret(f, name string, v val) {
+func (e *draft) checkSecret(f fieldPath, name string, v val) {
 	if !secretName(name) || v.own || len(v.text) < minSecret || isPlaceholder(v.text, e.d.id) || holdsRef(v.text) {
 		return
 	}
-	e.note(SecretInline, f, v.off)
+	e.note(SecretInline, f.String(), v.off)
 }
 
 // holdsRef tells whether a value holds anything that stands for another value.

@@ -8,7 +8,7 @@ import (
 // notes those that are left as text.
 type spelling struct {
 	e       *draft
-	field   string
+	field   fieldPath
 	off     int
 	use     use
 	foreign bool // the client would have sent a reference as text
@@ -57,7 +57,7 @@ func (c *spelling) replace(s string, i, j int, text string) int {
 	return j
 }
 
-func (c *spelling) note(code Code) { c.e.note(code, c.field, c.off) }
+func (c *spelling) note(code Code) { c.e.note(code, c.field.String(), c.off) }
 
 // dollar reads a run of dollar signs and what follows it.
 func (c *spelling) dollar(s string, i int) int {
@@ -116,7 +116,7 @@ func (c *spelling) bare(s string, i, end int, r *ref, escaped bool) int {
 		return end
 	}
 	scope := c.e.d.bare
-	if (scope == bareEverywhere || scope == bareHeaders && c.use == useHeader) {
+	if scope == bareEverywhere || scope == bareHeaders && c.use == useHeader {
 		return c.replace(s, i, end, "${"+r.name+"}")
 	}
 	if isUpper(r.name) {

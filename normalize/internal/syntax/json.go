@@ -153,6 +153,9 @@ func (p *jsonParser) members(n *Node, depth int) {
 		}
 		p.take()
 		p.space()
+		if n.Members == nil {
+			n.Members = make([]Member, 0, 4)
+		}
 		n.Members = append(n.Members, Member{Name: name, Offset: start, Value: p.value(depth)})
 		p.separator()
 	}
@@ -164,6 +167,9 @@ func (p *jsonParser) items(n *Node, depth int) {
 		p.ellipsis()
 		if c := p.peek(); c == '}' || c == ']' || p.pos == len(p.src) {
 			return
+		}
+		if n.Items == nil {
+			n.Items = make([]*Node, 0, 4)
 		}
 		n.Items = append(n.Items, p.value(depth))
 		p.separator()

@@ -22,8 +22,9 @@ import (
 
 // Bounds of a tree. They are far beyond any real configuration.
 const (
-	MaxDepth = 64     // levels of arrays and objects
-	MaxNodes = 50_000 // values
+	MaxDepth     = 64     // levels of arrays and objects
+	MaxNodes     = 50_000 // values
+	MaxDocuments = 2000   // documents of one text
 )
 
 // Kind is what a value is.

@@ -28,25 +28,33 @@ type Document struct {
 	Text  string // of a link or a word
 	Block int    // number of the fence it stands in, from 1; 0 for none
 
-	src       string // what the offsets refer to
-	line, col int    // where src starts in the paste, from 1
-	starts    []int  // offsets at which lines of src start, made when needed
+	lines *lineIndex // of the text that holds the document
+	base  int        // byte in that text at which the document's own starts
 }
 
 // Position converts an offset of a node or word to a line and column of the
 // paste, both from 1 and the column in characters. It is not safe for
 // concurrent use.
-func (d *Document) Position(offset int) (line, column int) {
-	if d.starts == nil {
-		d.starts = lineOffsets(d.src).starts
+func (d *Document) Position(offset int) (line, column int) { return d.lines.position(d.base + offset) }
+
+// A lineIndex knows where the lines of a text start, once somebody asks.
+type lineIndex struct {
+	src       string
+	line, col int // where src starts in the paste, from 1
+	starts    []int
+}
+
+func (l *lineIndex) position(offset int) (line, column int) {
+	if l.starts == nil {
+		l.starts = lineOffsets(l.src).starts
 	}
-	offset = min(max(offset, 0), len(d.src))
-	i := sort.Search(len(d.starts), func(i int) bool { return d.starts[i] > offset })
-	line, column = i, utf8.RuneCountInString(d.src[d.starts[i-1]:offset])+1
+	offset = min(max(offset, 0), len(l.src))
+	i := sort.Search(len(l.starts), func(i int) bool { return l.starts[i] > offset })
+	line, column = i, utf8.RuneCountInString(l.src[l.starts[i-1]:offset])+1
 	if line == 1 {
-		column += d.col - 1
+		column += l.col - 1
 	}
-	return line + d.line - 1, column
+	return line + l.line - 1, column
 }
 
 // A Text is what [Split] found in a paste.
@@ -60,6 +68,8 @@ type Text struct {
 	// Documents is the number of JSON, TOML and YAML documents where several
 	// stood side by side, else 0.
 	Documents int
+	// TooMany is set when there were more than MaxDocuments.
+	TooMany bool
 	// Faults are the pieces that look like a configuration and cannot be read.
 	Faults []Fault
 }
@@ -103,12 +113,16 @@ type splitter struct {
 	out Text
 	// state of the present chunk
 	c        *chunk
+	lines    *lineIndex
 	pos      int
 	trees    int // JSON, TOML and YAML documents
 	commands int
 	comments bool // lines that start with #
 	prose    bool
 	failures int
+	marked   bool // yamlKey and brace are known
+	yamlKey  int  // where the last line with a key of servers in YAML starts, or -1
+	brace    int  // where the last line that starts an object starts, or -1
 	broken   bool // an object could not be read, so its parts are not tried
 }
 
@@ -117,9 +131,9 @@ type splitter struct {
 const maxFailures = 32
 
 func (s *splitter) chunk(c *chunk) {
-	*s = splitter{out: s.out, c: c}
+	*s = splitter{out: s.out, c: c, lines: &lineIndex{src: c.text, line: c.line, col: 1}}
 	outside := c.block == 0 && s.out.Fences > 0
-	for s.skipBlank(); s.pos < len(c.text); s.skipBlank() {
+	for s.skipBlank(); s.pos < len(c.text) && !s.out.TooMany; s.skipBlank() {
 		if outside {
 			s.linksOnly()
 			continue
@@ -161,6 +175,10 @@ func (s *splitter) skipBlank() {
 func (s *splitter) piece() {
 	rest := s.c.text[s.pos:]
 	switch {
+	case rest[0] == '#':
+		s.comments = true
+		s.pos += lineLen(rest)
+		return
 	case tomlStart(rest):
 		if s.toml() {
 			return
@@ -177,33 +195,47 @@ func (s *splitter) piece() {
 	if s.command() || s.links() || !s.broken && (s.yaml() || s.jsonInLine()) {
 		return
 	}
-	if rest[0] == '#' {
-		s.comments = true
-	} else {
-		s.prose = true
-	}
+	s.prose = true
 	s.pos += lineLen(rest)
 }
 
-// add appends a document whose offsets count from start in the chunk.
-func (s *splitter) add(d Document, src string, start int) {
-	line, col := Position(s.c.text, start)
-	d.src, d.line, d.col, d.Block = src, line+s.c.line-1, col, s.c.block
+// add appends a document that starts at start in the chunk. Mended is the text
+// that its offsets refer to where that is not the chunk's.
+func (s *splitter) add(d Document, mended string, start int) {
+	if len(s.out.Docs) == MaxDocuments {
+		s.out.TooMany = true
+		return
+	}
+	d.Block = s.c.block
+	d.lines, d.base = s.index(mended, start)
 	s.out.Docs = append(s.out.Docs, d)
 }
 
+// index gives the line index for src, which starts at start in the chunk, and
+// the offset of src in the index's text. An empty src stands for text that is
+// the chunk's own.
+func (s *splitter) index(src string, start int) (*lineIndex, int) {
+	if src == "" {
+		return s.lines, start
+	}
+	l := &lineIndex{src: src}
+	l.line, l.col = s.lines.position(start)
+	return l, 0
+}
+
 // fault notes text that could not be read.
-func (s *splitter) fault(err error, src string, start int) {
+func (s *splitter) fault(err error, start int) {
 	s.failures++
 	var e *Error
 	if !errors.As(err, &e) {
 		e = &Error{Msg: err.Error()}
 	}
-	at := Document{src: src}
-	at.line, at.col = Position(s.c.text, start)
-	at.line += s.c.line - 1
+	if e.Limit {
+		s.failures = maxFailures
+	}
+	l, base := s.index("", start)
 	f := Fault{Block: s.c.block, Err: e}
-	f.Line, f.Column = at.Position(e.Offset)
+	f.Line, f.Column = l.position(base + e.Offset)
 	s.out.Faults = append(s.out.Faults, f)
 }
 
@@ -214,12 +246,15 @@ func (s *splitter) loneWord() bool {
 		return false
 	}
 	start := strings.Index(s.c.text, word)
-	s.add(Document{Form: WordForm, Text: word}, s.c.text[start:], start)
+	s.add(Document{Form: WordForm, Text: word}, "", start)
 	return true
 }
 
 // fences cuts Markdown into the insides of its fences and the rest.
 func fences(text string) []chunk {
+	if !strings.Contains(text, "```") && !strings.Contains(text, "~~~") {
+		return []chunk{{text: text, line: 1}}
+	}
 	var out []chunk
 	c := chunk{line: 1}
 	start, mark, indent, n := 0, "", 0, 0

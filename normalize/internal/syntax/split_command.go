@@ -136,13 +136,17 @@ func (s *splitter) command() bool {
 	}
 	start := s.pos + promptLen(rest[:lineLen(rest)])
 	src := s.c.text[start:]
-	line := Command(src)
+	line := Line{Unclosed: true}
+	if s.failures < maxFailures {
+		line = Command(src)
+	}
 	if line.Unclosed { // keep to the line rather than swallow the rest
+		s.failures++
 		line = Command(src[:lineLen(src)])
 	}
 	s.commands++
 	s.comments = s.comments || line.Comment
 	s.pos = start + line.Size
-	s.add(Document{Form: CommandForm, Words: line.Words}, src[:line.Size], start)
+	s.add(Document{Form: CommandForm, Words: line.Words}, "", start)
 	return true
 }

@@ -2,6 +2,7 @@ package syntax
 
 import (
 	"errors"
+	"slices"
 	"strings"
 )
 
@@ -12,22 +13,40 @@ var yamlKeys = []string{
 	"command", "cmd", "url", "uri", "image", "startCommand",
 }
 
-// yamlLike tells whether some line of s gives one of yamlKeys a value, and none
-// starts an object as JSON does.
-func yamlLike(s string) bool {
-	found := false
+// yamlMarks finds in s the last line that gives one of yamlKeys a value, and
+// the last one that starts an object as JSON does: the offsets at which they
+// start, or -1.
+func yamlMarks(s string) (key, brace int) {
+	key, brace = -1, -1
+	at := 0
 	for line := range strings.Lines(s) {
-		line = strings.TrimLeft(line, " \t-")
-		if strings.HasPrefix(line, "{") {
-			return false
+		body := strings.TrimLeft(line, " \t-")
+		if strings.HasPrefix(body, "{") {
+			brace = at
+		} else if name, _, ok := strings.Cut(body, ":"); ok && isYAMLKey(strings.Trim(name, "\"' ")) {
+			key = at
 		}
-		name, _, ok := strings.Cut(line, ":")
-		name = strings.Trim(name, "\"' ")
-		for _, key := range yamlKeys {
-			found = found || ok && name == key
-		}
+		at += len(line)
 	}
-	return found
+	return key, brace
+}
+
+func isYAMLKey(name string) bool { return slices.Contains(yamlKeys, name) }
+
+// yamlLike tells whether a text has a line that gives one of yamlKeys a value,
+// and none that starts an object.
+func yamlLike(s string) bool {
+	key, brace := yamlMarks(s)
+	return key >= 0 && brace < 0
+}
+
+// yamlAhead tells the same for what follows the present line of the chunk.
+func (s *splitter) yamlAhead(start int) bool {
+	if !s.marked {
+		s.yamlKey, s.brace = yamlMarks(s.c.text)
+		s.marked = true
+	}
+	return s.yamlKey >= start && s.brace < start
 }
 
 // yamlStart tells whether a line may start a YAML document.
@@ -42,8 +61,8 @@ func yamlStart(s string) bool {
 
 func (s *splitter) yaml() bool {
 	start := s.pos - indentation(s.c.text, s.pos)
-	src := s.c.text[start:]
-	if s.failures >= maxFailures || !yamlStart(s.c.text[s.pos:]) || !yamlLike(src) {
+	src, mended := s.c.text[start:], ""
+	if s.failures >= maxFailures || !yamlStart(s.c.text[s.pos:]) || !s.yamlAhead(start) {
 		return false
 	}
 	docs, err := YAML(src)
@@ -51,7 +70,7 @@ func (s *splitter) yaml() bool {
 	if err != nil {
 		if plain, changed := PlainQuotes(src); changed {
 			if docs2, err2 := YAML(plain); err2 == nil {
-				docs, err, src = docs2, nil, plain
+				docs, err, mended = docs2, nil, plain
 				s.out.Fixed |= SmartQuotes
 			}
 		}
@@ -66,14 +85,14 @@ func (s *splitter) yaml() bool {
 	if err != nil {
 		s.failures++
 		if yamlLike(s.c.text[s.pos : s.pos+lineLen(s.c.text[s.pos:])]) { // no sentence
-			s.fault(err, src, start)
+			s.fault(err, start)
 		}
 		return false
 	}
 	s.pos, s.comments = end, false // those before belong to it
 	for _, n := range docs {
 		if n.Kind == Object || n.Kind == Array {
-			s.tree(Document{Form: YAMLForm, Root: n}, src, start)
+			s.tree(Document{Form: YAMLForm, Root: n}, mended, start)
 		}
 	}
 	return true
@@ -159,7 +178,7 @@ func (s *splitter) links() bool {
 			break
 		}
 		s.prose = s.prose || hasText(before(line[at:at+start]))
-		s.add(Document{Form: LinkForm, Text: line[at+start : at+end]}, rest[at+start:], s.pos+at+start)
+		s.add(Document{Form: LinkForm, Text: line[at+start : at+end]}, "", s.pos+at+start)
 		found = true
 		at += end
 		if i := strings.Index(line[at:], "</a>"); i >= 0 { // the label of the link

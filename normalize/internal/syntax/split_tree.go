@@ -50,20 +50,21 @@ func (s *splitter) json(start int) bool {
 	if s.failures >= maxFailures {
 		return false
 	}
-	src := s.c.text[start:]
+	src, mended := s.c.text[start:], ""
 	n, size, fixed, err := JSON(src)
 	if err != nil {
 		if plain, changed := PlainQuotes(src); changed {
 			if n2, size2, fixed2, err2 := JSON(plain); err2 == nil {
 				n, fixed, err = n2, fixed2|SmartQuotes, nil
 				size = lenBefore(src, plain, size2)
-				src = plain
+				mended = plain
 			}
 		}
 	}
 	if err != nil {
-		if c, _ := fullwidth(src); src[0] == '{' || c == '{' {
-			s.fault(err, src, start)
+		s.failures++
+		if meantAsJSON(src) {
+			s.fault(err, start)
 			s.broken = s.broken || indentation(s.c.text, start) == 0 || start == s.pos
 		}
 		return false
@@ -73,8 +74,18 @@ func (s *splitter) json(start int) bool {
 	}
 	s.pos = start + size
 	s.out.Fixed |= fixed | s.closers()
-	s.tree(Document{Form: JSONForm, Root: n}, src, start)
+	s.tree(Document{Form: JSONForm, Root: n}, mended, start)
 	return true
+}
+
+// meantAsJSON tells an object, or a list that starts like one of JSON, from a
+// link of Markdown or a table of TOML.
+func meantAsJSON(s string) bool {
+	if c, _ := fullwidth(s); s[0] == '{' || c == '{' {
+		return true
+	}
+	inner := strings.TrimLeft(s[1:], " \t\r\n")
+	return s[0] == '[' && inner != "" && strings.IndexByte("{\"[", inner[0]) >= 0
 }
 
 // lenBefore converts a length in plain, which is src with some characters
@@ -110,9 +121,9 @@ func (s *splitter) closers() (fixed Repairs) {
 	return fixed
 }
 
-func (s *splitter) tree(d Document, src string, start int) {
+func (s *splitter) tree(d Document, mended string, start int) {
 	s.trees++
-	s.add(d, src, start)
+	s.add(d, mended, start)
 }
 
 // fragment reads members without the braces around them, up to the last
@@ -120,7 +131,7 @@ func (s *splitter) tree(d Document, src string, start int) {
 func (s *splitter) fragment() bool {
 	lead := len(s.c.text[s.pos:]) - len(strings.TrimLeft(s.c.text[s.pos:], "}], \t\r\n"))
 	start := s.pos + lead
-	src := s.c.text[start:]
+	src, mended := s.c.text[start:], ""
 	if src == "" || s.failures >= maxFailures {
 		return false
 	}
@@ -128,7 +139,7 @@ func (s *splitter) fragment() bool {
 	if err != nil {
 		if plain, changed := PlainQuotes(src); changed {
 			if n2, fixed2, err2 := Members(plain); err2 == nil {
-				n, fixed, err, src = n2, fixed2|SmartQuotes, nil, plain
+				n, fixed, err, mended = n2, fixed2|SmartQuotes, nil, plain
 			}
 		}
 	}
@@ -141,7 +152,7 @@ func (s *splitter) fragment() bool {
 		}
 	}
 	if err != nil {
-		s.fault(err, src, start)
+		s.fault(err, start)
 		return false
 	}
 	if lead > 0 {
@@ -149,7 +160,7 @@ func (s *splitter) fragment() bool {
 	}
 	s.pos = end
 	s.out.Fixed |= fixed
-	s.tree(Document{Form: JSONForm, Root: n}, src, start)
+	s.tree(Document{Form: JSONForm, Root: n}, mended, start)
 	return true
 }
 
@@ -181,7 +192,10 @@ func (s *splitter) jsonInLine() bool {
 func tomlStart(s string) bool {
 	line := strings.TrimSpace(s[:lineLen(s)])
 	if strings.HasPrefix(line, "[") {
-		return tomlHeader(line) && tomlFollows(s[lineLen(s):], line)
+		return strings.Contains(line, "]") && tomlHeader(line) && tomlFollows(s[lineLen(s):], line)
+	}
+	if !strings.Contains(line, "=") {
+		return false
 	}
 	p := tomlParser{jsonParser: jsonParser{src: line}}
 	return quiet(func() {
@@ -225,13 +239,16 @@ func tomlFollows(rest, header string) bool {
 }
 
 func (s *splitter) toml() bool {
+	if s.failures >= maxFailures {
+		return false
+	}
 	start := s.pos
-	src := s.c.text[start:]
+	src, mended := s.c.text[start:], ""
 	n, fixed, err := TOML(src)
 	if err != nil {
 		if plain, changed := PlainQuotes(src); changed {
 			if n2, fixed2, err2 := TOML(plain); err2 == nil {
-				n, fixed, err, src = n2, fixed2|SmartQuotes, nil, plain
+				n, fixed, err, mended = n2, fixed2|SmartQuotes, nil, plain
 			}
 		}
 	}
@@ -245,12 +262,12 @@ func (s *splitter) toml() bool {
 		}
 	}
 	if err != nil {
-		s.fault(err, src, start)
+		s.fault(err, start)
 		return false
 	}
 	s.pos, s.comments = end, false // those before belong to it
 	s.out.Fixed |= fixed
-	s.tree(Document{Form: TOMLForm, Root: n}, src, start)
+	s.tree(Document{Form: TOMLForm, Root: n}, mended, start)
 	return true
 }
 
