@@ -41,8 +41,9 @@
 // The schemas of a [Tool] are made from its two structs, as encoding/json sees them:
 //
 //   - Both roots are objects with properties, also when there is none. Objects are closed, nothing is a $ref, nothing may
-//     be null. A recursive type, or one that encodes itself by a MarshalJSON method, is refused by Install. Types with a
-//     MarshalText method are strings, as are []byte (base64) and time.Time (RFC 3339, with a pattern).
+//     be null. A recursive type, or one that encodes itself by a MarshalJSON method, is refused by Install, except those
+//     of package [github.com/mcpcontract/mcpcontract/result]. Types with a MarshalText method are strings, as are []byte
+//     (base64) and time.Time (RFC 3339, with a pattern).
 //   - A field is required unless its json tag says omitempty or omitzero. A jsonschema tag is its description; arguments
 //     must have one. Embedded structs are flattened.
 //   - In a result, nil slices and maps become [] and {}. A pointer needs omitempty or omitzero.

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/mcpcontract/mcpcontract/result"
 )
 
 // direction says which way the values of a schema travel.
@@ -169,10 +171,14 @@ func wireSchema(t reflect.Type) (*jsonschema.Schema, error) {
 		return &jsonschema.Schema{Description: anyValue}, nil
 	case reflect.TypeFor[json.Number]():
 		return &jsonschema.Schema{Type: "number"}, nil
+	case reflect.TypeFor[result.Provenance]():
+		return provenanceSchema()
 	}
 	switch {
 	case t.Kind() == reflect.Interface || t.Kind() == reflect.Pointer:
 		return nil, nil
+	case isList(t):
+		return nil, nil // it only differs from its slice in not being null
 	case implements[json.Marshaler](t) || implements[json.Unmarshaler](t):
 		return nil, fmt.Errorf("%v encodes itself, so its schema cannot be inferred: use a plain type on the wire", t)
 	case implements[encoding.TextMarshaler](t) || implements[encoding.TextUnmarshaler](t):
@@ -181,6 +187,23 @@ func wireSchema(t reflect.Type) (*jsonschema.Schema, error) {
 		return &jsonschema.Schema{Type: "string", ContentEncoding: "base64"}, nil
 	}
 	return nil, nil
+}
+
+// isList reports whether t is a [result.List].
+func isList(t reflect.Type) bool {
+	return t.Kind() == reflect.Slice && t.PkgPath() == reflect.TypeFor[result.Provenance]().PkgPath()
+}
+
+// provenanceSchema describes the JSON of [result.Provenance], which encodes itself only to write its constant notice.
+func provenanceSchema() (*jsonschema.Schema, error) {
+	return infer(reflect.TypeFor[struct {
+		Project    string           `json:"project" jsonschema:"id of the project"`
+		Revision   string           `json:"revision" jsonschema:"digest of what the project declares"`
+		SourceHash string           `json:"sourceHash" jsonschema:"digest of the source" schema:"kind=sha256"`
+		Adapter    string           `json:"adapter" jsonschema:"what read the source"`
+		Staleness  result.Staleness `json:"staleness" schema:"enum=current|changed|unknown"`
+		Notice     string           `json:"notice"`
+	}](), results)
 }
 
 func implements[I any](t reflect.Type) bool {

@@ -15,6 +15,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/mcpcontract/mcpcontract/mcpkit"
+	"github.com/mcpcontract/mcpcontract/result"
 )
 
 // tool returns a tool of two types that does nothing.
@@ -99,6 +100,17 @@ func TestSchemas(t *testing.T) {
 			output: `{"type":"object","properties":{"raw":{"description":"any JSON value"},"any":{"description":"anything"},"anys":{"type":"array","items":{"description":"any JSON value"}},"bytes":{"type":"string","contentEncoding":"base64"},"number":{"type":"number"},"addr":{"type":"string"},` +
 				`"at":{"type":"string","minLength":20,"pattern":"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]+)?(Z|[+-][0-9]{2}:[0-9]{2})$"},` +
 				`"stamp":{"type":"string","pattern":"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]+)?(Z|[+-][0-9]{2}:[0-9]{2})$"}},"required":["raw","any","anys","bytes","number","addr","stamp"],"additionalProperties":false}`,
+		},
+		{
+			name: "types of package result",
+			feature: out[struct {
+				Items  result.List[Base]   `json:"items" jsonschema:"bases" schema:"maxItems=3"`
+				Source *result.Provenance  `json:"source,omitempty" jsonschema:"where from"`
+				Pages  result.Page[string] `json:"pages"`
+			}](),
+			output: `{"type":"object","properties":{"items":{"type":"array","items":{"type":"object","properties":{"id":{"type":"string","description":"the id","pattern":"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"}},"required":["id"],"additionalProperties":false},"description":"bases","maxItems":3},` +
+				`"source":{"type":"object","properties":{"project":{"type":"string","description":"id of the project"},"revision":{"type":"string","description":"digest of what the project declares"},"sourceHash":{"type":"string","description":"digest of the source","pattern":"^[0-9a-f]{64}$"},"adapter":{"type":"string","description":"what read the source"},"staleness":{"type":"string","enum":["current","changed","unknown"]},"notice":{"type":"string"}},"description":"where from","required":["project","revision","sourceHash","adapter","staleness","notice"],"additionalProperties":false},` +
+				`"pages":{"type":"object","properties":{"items":{"type":"array","items":{"type":"string"}},"nextCursor":{"type":"string"}},"required":["items"],"additionalProperties":false}},"required":["items","pages"],"additionalProperties":false}`,
 		},
 		{
 			name: "hook",

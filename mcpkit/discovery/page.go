@@ -115,18 +115,12 @@ func cost(v any) int {
 	return outer
 }
 
-// list is one page of items.
-type list[T any] struct {
-	Items      []T    `json:"items" jsonschema:"the entries of this page, in a stable order"`
-	NextCursor string `json:"nextCursor,omitempty" jsonschema:"pass it as cursor for the next page; absent on the last"`
-}
-
 // pageItems returns the page of items that cursor asks for: as many whole items
 // as fit, and at least one.
-func pageItems[T any](d *discovery, c cursors, cursor, snapshot string, items []T) (list[T], error) {
+func pageItems[T any](d *discovery, c cursors, cursor, snapshot string, items []T) (result.Page[T], error) {
 	from, err := c.open(cursor, snapshot)
 	if err != nil {
-		return list[T]{}, err
+		return result.Page[T]{}, err
 	}
 	from = min(from, len(items))
 	budget := d.opts.MaxPage - envelope - d.cursorCost
@@ -138,7 +132,7 @@ func pageItems[T any](d *discovery, c cursors, cursor, snapshot string, items []
 		}
 		to++
 	}
-	page := list[T]{Items: items[from:to]}
+	page := result.Page[T]{Items: items[from:to]}
 	if to < len(items) {
 		page.NextCursor, err = c.seal(to, snapshot)
 	}

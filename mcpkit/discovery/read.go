@@ -5,6 +5,7 @@ import (
 
 	"github.com/mcpcontract/mcpcontract/mcpkit"
 	"github.com/mcpcontract/mcpcontract/resolve"
+	"github.com/mcpcontract/mcpcontract/result"
 )
 
 type repoArg struct {
@@ -25,13 +26,13 @@ type viewArgs struct {
 
 // textPage is one page of a file.
 type textPage struct {
-	RepoID     string     `json:"repo_id"`
-	Path       string     `json:"path" jsonschema:"relative to the repo"`
-	Text       string     `json:"text" jsonschema:"the text of this page"`
-	SHA256     string     `json:"sha256" jsonschema:"digest of the whole file" schema:"kind=sha256"`
-	Size       int        `json:"size" jsonschema:"bytes of the whole file"`
-	NextCursor string     `json:"nextCursor,omitempty" jsonschema:"pass it as cursor for the next page; absent on the last"`
-	Provenance provenance `json:"provenance"`
+	RepoID     string            `json:"repo_id"`
+	Path       string            `json:"path" jsonschema:"relative to the repo"`
+	Text       string            `json:"text" jsonschema:"the text of this page"`
+	SHA256     string            `json:"sha256" jsonschema:"digest of the whole file" schema:"kind=sha256"`
+	Size       int               `json:"size" jsonschema:"bytes of the whole file"`
+	NextCursor string            `json:"nextCursor,omitempty" jsonschema:"pass it as cursor for the next page; absent on the last"`
+	Provenance result.Provenance `json:"provenance"`
 }
 
 func (d *discovery) entrypointTool(in *mcpkit.Installer) mcpkit.Tool[entrypointArgs, textPage] {
@@ -77,11 +78,7 @@ func (d *discovery) read(ctx context.Context, id, cursor string, c cursors, get 
 		if err != nil {
 			return err
 		}
-		source, err := provenanceOf(repo, file)
-		if err != nil {
-			return err
-		}
-		page = textPage{RepoID: repo.ID, Path: file.Path, SHA256: file.SHA256, Size: len(file.Data), Provenance: source}
+		page = textPage{RepoID: repo.ID, Path: file.Path, SHA256: file.SHA256, Size: len(file.Data), Provenance: provenanceOf(repo, file)}
 		next := 0
 		page.Text, next = pageText(text, min(from, len(text)), d.opts.MaxPage-envelope-d.cursorCost-cost(page))
 		if next > 0 {
@@ -90,4 +87,19 @@ func (d *discovery) read(ctx context.Context, id, cursor string, c cursors, get 
 		return err
 	})
 	return page, err
+}
+
+// provenanceOf describes where the text of a file comes from.
+func provenanceOf(repo *resolve.Repo, file *resolve.File) result.Provenance {
+	source := result.Provenance{
+		Project:    repo.ID,
+		Revision:   repo.Revision(),
+		SourceHash: file.SHA256,
+		Adapter:    "discovery/1",
+		Staleness:  result.Current, // it was read for this very answer
+	}
+	if repo.Mode == resolve.Heuristic {
+		source.Staleness = result.Unknown // nobody declares what it should be
+	}
+	return source
 }

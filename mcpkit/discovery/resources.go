@@ -46,7 +46,7 @@ func (d *discovery) template(v view) mcpkit.ResourceTemplate {
 			return contents, resourceError(v.uri(id), err)
 		},
 		Complete: func(_ context.Context, typed string) ([]string, error) {
-			return d.complete(v, typed), nil
+			return d.complete(typed), nil
 		},
 	}
 }
@@ -68,11 +68,7 @@ func (d *discovery) readView(ctx context.Context, id string, v view) (contents [
 				Message: fmt.Sprintf("the file has %d bytes, a resource at most %d; use the tool %s, which gives pages", len(text), d.opts.MaxResource, d.readTool),
 			}
 		}
-		source, err := provenanceOf(repo, file)
-		if err != nil {
-			return err
-		}
-		encoded, err := json.Marshal(source)
+		encoded, err := json.Marshal(provenanceOf(repo, file))
 		contents = []*mcp.ResourceContents{
 			{URI: v.uri(id), MIMEType: mimeType(file.Path), Text: text},
 			{URI: v.uri(id) + "#provenance", MIMEType: jsonType, Text: string(encoded)},
@@ -82,16 +78,16 @@ func (d *discovery) readView(ctx context.Context, id string, v view) (contents [
 	return contents, err
 }
 
-// complete returns the ids that start with what was typed, of those repos that
-// can have the view. Archived repos have to be typed in full.
-func (d *discovery) complete(v view, typed string) []string {
+// complete returns the registered ids that start with what was typed. It opens no
+// manifest to find out which views a repo has, so it offers a repo for every view.
+// Archived repos have to be typed in full.
+func (d *discovery) complete(typed string) []string {
 	var ids []string
 	for repo := range d.resolver.Registry().Repos() {
 		if len(ids) == maxCompletions {
 			break
 		}
-		possible := repo.ManifestPath != "" || repo.Views[v.name] != ""
-		if possible && repo.Lifecycle != registry.Archived && strings.HasPrefix(strings.ToLower(repo.ID), strings.ToLower(typed)) {
+		if repo.Lifecycle != registry.Archived && strings.HasPrefix(strings.ToLower(repo.ID), strings.ToLower(typed)) {
 			ids = append(ids, repo.ID)
 		}
 	}

@@ -36,14 +36,14 @@ type listedRepo struct {
 	Signals        signals `json:"signals"`
 }
 
-func (d *discovery) listTool(in *mcpkit.Installer) mcpkit.Tool[listArgs, list[listedRepo]] {
-	return mcpkit.Tool[listArgs, list[listedRepo]]{
+func (d *discovery) listTool(in *mcpkit.Installer) mcpkit.Tool[listArgs, result.Page[listedRepo]] {
+	return mcpkit.Tool[listArgs, result.Page[listedRepo]]{
 		Name:  "list_repos",
 		Title: "List repositories",
 		Description: "List the repositories that the workspace registry declares, sorted by repo_id, with class, lifecycle, owner and signals. " +
 			"Start here to find a repo_id, then call " + in.ToolName("resolve_repo") + ".",
 		Effect: mcpkit.ReadOnly,
-		Run: func(_ context.Context, args listArgs) (list[listedRepo], error) {
+		Run: func(_ context.Context, args listArgs) (result.Page[listedRepo], error) {
 			reg := d.resolver.Registry()
 			query := d.cursors("list_repos", args.Lifecycle, args.Owner, args.RepoClass, strconv.FormatBool(args.IncludeArchived))
 			return pageItems(d, query, args.Cursor, reg.Digest(), selectRepos(reg, args))
@@ -86,14 +86,14 @@ type scannedFile struct {
 	Size int64  `json:"size" jsonschema:"in bytes"`
 }
 
-func (d *discovery) scanTool(in *mcpkit.Installer) mcpkit.Tool[scanArgs, list[scannedFile]] {
-	return mcpkit.Tool[scanArgs, list[scannedFile]]{
+func (d *discovery) scanTool(in *mcpkit.Installer) mcpkit.Tool[scanArgs, result.Page[scannedFile]] {
+	return mcpkit.Tool[scanArgs, result.Page[scannedFile]]{
 		Name:  "scan_root",
 		Title: "List the files of a resource root",
 		Description: "List the files below the declared resource roots of one type in a repository, sorted by path. " +
 			"Each can be read with " + in.ToolName("read_entrypoint") + ".",
 		Effect: mcpkit.ReadOnly,
-		Run: func(ctx context.Context, args scanArgs) (page list[scannedFile], err error) {
+		Run: func(ctx context.Context, args scanArgs) (page result.Page[scannedFile], err error) {
 			err = d.repo(ctx, args.RepoID, func(repo *resolve.Repo) error {
 				entries, err := repo.Scan(ctx, args.Type)
 				if err != nil {
@@ -126,14 +126,14 @@ type problem struct {
 	Column   int    `json:"column,omitempty"`
 }
 
-func (d *discovery) checkTool() mcpkit.Tool[checkArgs, list[problem]] {
-	return mcpkit.Tool[checkArgs, list[problem]]{
+func (d *discovery) checkTool() mcpkit.Tool[checkArgs, result.Page[problem]] {
+	return mcpkit.Tool[checkArgs, result.Page[problem]]{
 		Name:  "check_registry",
 		Title: "Check the registry",
 		Description: "Compare the workspace registry with the disk and list the drift: declared files that are missing, manifests that are not declared, " +
 			"repos whose folder is gone, ids that differ. It changes nothing.",
 		Effect: mcpkit.ReadOnly,
-		Run: func(ctx context.Context, args checkArgs) (list[problem], error) {
+		Run: func(ctx context.Context, args checkArgs) (result.Page[problem], error) {
 			reg := d.resolver.Registry()
 			found, err := registry.Check(ctx, reg, nil)
 			if fault, ok := errors.AsType[*registry.Error](err); ok {
@@ -141,7 +141,7 @@ func (d *discovery) checkTool() mcpkit.Tool[checkArgs, list[problem]] {
 				err = &result.Error{Code: CodeWorkspaceUnreadable, Message: "the folder of the workspace cannot be opened; ask the operator", Err: fault}
 			}
 			if err != nil {
-				return list[problem]{}, err
+				return result.Page[problem]{}, err
 			}
 			var problems []problem
 			for _, p := range append(reg.Warnings(), found...) {
