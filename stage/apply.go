@@ -47,7 +47,12 @@ func (a *Area) apply(in *intent, again bool) error {
 			}
 		}
 	}
-	return a.syncTargets(in, again)
+	for _, dir := range in.targetDirs() {
+		if err := a.syncTarget(in, dir, again); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // assess says which steps are still to be done.
@@ -97,8 +102,10 @@ func (a *Area) place(in *intent, i int, todo bool) error {
 // remake makes the new file of step i once more.
 func (a *Area) remake(in *intent, i int) error {
 	s := in.Steps[i]
-	lost := &Error{Code: CodeConflict, Op: "promote", Subject: in.Operation, Paths: []string{s.Path},
-		Detail: "its new content is gone; abort the operation"}
+	lost := &Error{
+		Code: CodeConflict, Op: "promote", Subject: in.Operation, Paths: []string{s.Path},
+		Detail: "its new content is gone; abort the operation",
+	}
 	if !s.Staged {
 		return lost
 	}
@@ -114,21 +121,16 @@ func (a *Area) remake(in *intent, i int) error {
 	return a.files.SyncDir(path.Dir(s.Path))
 }
 
-// syncTargets makes the names in all target directories durable. If a sync of
-// them may have failed before, each gets a change first: a system that failed
-// to write a directory may think that it has nothing left to write.
-func (a *Area) syncTargets(in *intent, again bool) error {
-	for _, dir := range in.targetDirs() {
-		if again {
-			if err := a.touch(in, dir); err != nil {
-				return err
-			}
-		}
-		if err := a.files.SyncDir(dir); err != nil {
+// syncTarget makes the names in a target directory durable. If a sync of it may
+// have failed before, it gets a change first: a system that failed to write a
+// directory may think that it has nothing left to write.
+func (a *Area) syncTarget(in *intent, dir string, again bool) error {
+	if again {
+		if err := a.touch(in, dir); err != nil {
 			return err
 		}
 	}
-	return nil
+	return a.files.SyncDir(dir)
 }
 
 // touch changes a directory, to no effect.
@@ -232,7 +234,14 @@ func (a *Area) revert(in *intent) (kept []string, err error) {
 			}
 		}
 	}
-	return kept, a.syncTargets(in, true)
+	for _, dir := range in.targetDirs() {
+		err := a.syncTarget(in, dir, true)
+		// An abort that was interrupted may have removed it before.
+		if err != nil && rootfs.CodeOf(err) != rootfs.NotFound {
+			return nil, err
+		}
+	}
+	return kept, nil
 }
 
 // restore puts the old file of step i back, or removes the new one if there was
@@ -254,8 +263,10 @@ func (a *Area) restore(in *intent, i int) error {
 		return err
 	}
 	if hex.EncodeToString(sum[:]) != s.Before {
-		return &Error{Code: CodeConflict, Op: "abort", Subject: in.Operation, Paths: []string{s.Path},
-			Detail: "the copy of its old content was changed; restore the file and abort again"}
+		return &Error{
+			Code: CodeConflict, Op: "abort", Subject: in.Operation, Paths: []string{s.Path},
+			Detail: "the copy of its old content was changed; restore the file and abort again",
+		}
 	}
 	return a.files.Rename(temp, s.Path)
 }

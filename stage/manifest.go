@@ -120,8 +120,10 @@ func (a *Area) checkSizes(op string, files []File) error {
 	var total int64
 	for _, f := range files {
 		if f.Size > a.opts.MaxFileBytes {
-			return &Error{Code: CodeTooLarge, Op: op, Paths: []string{f.Path},
-				Detail: sizeDetail(f.Size, a.opts.MaxFileBytes)}
+			return &Error{
+				Code: CodeTooLarge, Op: op, Paths: []string{f.Path},
+				Detail: sizeDetail(f.Size, a.opts.MaxFileBytes),
+			}
 		}
 		if total += f.Size; total > a.opts.MaxBytes {
 			return &Error{Code: CodeTooLarge, Op: op, Detail: "together " + sizeDetail(total, a.opts.MaxBytes)}
