@@ -57,7 +57,12 @@
 // # Writing and checking
 //
 // [Generate] writes a registry from what is on disk, with its evidence beside each signal. [Check] says where
-// a registry and the disk have come apart; it changes nothing.
+// a registry and the disk have come apart; it changes nothing. [Diff] says how two registries differ.
+//
+// # Keeping up to date
+//
+// [Watch] gives a [Watcher]: it loads the file again when it has changed, and keeps the last good one in force
+// while the file is not good. A reader never waits, and never gets anything else than a whole registry.
 //
 // # Errors
 //

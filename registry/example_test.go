@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/mcpcontract/mcpcontract/registry"
 )
@@ -187,4 +188,61 @@ func ExampleJSONSchema() {
 	// Output:
 	// {
 	//   "$schema": "http://json-schema.org/draft-07/schema#",
+}
+
+func ExampleWatch() {
+	dir, err := os.MkdirTemp("", "registry")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir) //nolint:errcheck // a folder of its own
+	file := filepath.Join(dir, "registry.yaml")
+	write := func(repos string) {
+		text := "schema_version: \"1.0\"\nkind: workspace_registry\ndefaults: {manifest_source: generated}\nrepos: " + repos
+		if err := os.WriteFile(file+".new", []byte(text), 0o600); err != nil {
+			panic(err)
+		}
+		if err := os.Rename(file+".new", file); err != nil { // readers see the old file or the new one
+			panic(err)
+		}
+	}
+	write("[{repo_id: billing}]")
+
+	told := make(chan string)
+	w, err := registry.Watch(file, 10*time.Millisecond, nil, func(changes []registry.Change, err error) {
+		if err != nil {
+			told <- "kept the last good file: " + err.Error()
+			return
+		}
+		for _, c := range changes {
+			told <- string(c.Code) + " " + c.RepoID
+		}
+	})
+	if err != nil {
+		panic(err)
+	}
+	write("[{repo_id: billing}, {repo_id: orders}]")
+	fmt.Println(<-told)
+	if err := w.Close(); err != nil {
+		panic(err)
+	}
+	fmt.Println(w.Registry().Len(), "repos")
+	// Output:
+	// repo_added orders
+	// 2 repos
+}
+
+func ExampleDiff() {
+	parse := func(owner string) *registry.Registry {
+		text := "schema_version: \"1.0\"\nkind: workspace_registry\nrepos: [{repo_id: billing, manifest_source: generated, owner: " + owner + "}]"
+		reg, err := registry.Parse([]byte(text), nil)
+		if err != nil {
+			panic(err)
+		}
+		return reg
+	}
+	for _, c := range registry.Diff(parse("payments"), parse("platform")) {
+		fmt.Printf("%s %s: %s -> %s\n", c.RepoID, c.Field, c.Before, c.After)
+	}
+	// Output: billing owner: "payments" -> "platform"
 }

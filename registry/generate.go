@@ -170,17 +170,6 @@ func (g *generator) status(e *shape.Repo, p string, usable bool, f *survey.Folde
 	e.EntrypointStatus[p] = string(status)
 }
 
-func shapeComponent(c Component) shape.Component {
-	out := shape.Component{ID: c.ID, Labels: c.Labels}
-	for _, root := range c.Roots {
-		if out.Paths == nil {
-			out.Paths = make(map[string][]string)
-		}
-		out.Paths[root.Type] = root.Paths
-	}
-	return out
-}
-
 // name gives the repos their ids, and puts the ids into the problems.
 func (g *generator) name(workspace string) {
 	paths := make([]string, len(g.repos))

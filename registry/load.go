@@ -42,7 +42,12 @@ func Load(path string, opts *ParseOptions) (*Registry, error) {
 	if opts != nil {
 		o = *opts
 	}
-	o.File = path
+	reg, _, err := load(path, &o)
+	return reg, err
+}
+
+// readFile reads a registry file whole, or gives an [*Error].
+func readFile(path string, o *ParseOptions) ([]byte, error) {
 	format, known := formatByName(path)
 	if !known {
 		return nil, fail(path, FormatUnknown, nil, "the name must end in .yaml, .yml, .json or .toml")
@@ -54,7 +59,7 @@ func Load(path string, opts *ParseOptions) (*Registry, error) {
 	case err != nil:
 		return nil, fail(path, Unreadable, err, err.Error())
 	}
-	return Parse(data, &o)
+	return data, nil
 }
 
 // Parse reads the text of a registry. All errors are [*Error]. It opens no file.

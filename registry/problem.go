@@ -15,7 +15,7 @@ const (
 	Warn   Severity = "warn"   // it is used; a person should look
 )
 
-// Code tells kinds of problems apart. Codes are stable.
+// Code tells kinds of problems, and of changes, apart. Codes are stable.
 type Code string
 
 // Codes of the text itself. They end reading, except for the last five.
