@@ -30,7 +30,12 @@ func (c *contract) decodeArguments(raw json.RawMessage, into any) error {
 	if c.resolved.Validate(tree) != nil {
 		return invalid(c.explain(tree))
 	}
-	err = json.Unmarshal(raw, into)
+	return c.store(raw, into)
+}
+
+// store puts arguments that match the schema into the struct that into points to.
+func (c *contract) store(raw json.RawMessage, into any) error {
+	err := json.Unmarshal(raw, into)
 	if _, mismatch := errors.AsType[*json.UnmarshalTypeError](err); mismatch {
 		if plain, plainErr := rewrite(c.schema, raw, plainInteger); plainErr == nil {
 			err = json.Unmarshal(plain, into)

@@ -108,38 +108,41 @@ type toolSpec struct {
 // addTool checks spec and plans its registration.
 func (in *Installer) addTool(spec toolSpec, inType, outType reflect.Type) error {
 	name := spec.Name
-	tool := spec.Tool
-	tool.Name = in.ToolName(name)
-	if err := in.checkTool(&spec, tool.Name); err != nil {
+	if err := in.checkTool(&spec, in.ToolName(name)); err != nil {
 		return fmt.Errorf("tool %q: %w", name, err)
 	}
 	input, output, err := contracts(inType, outType, spec.schema)
 	if err != nil {
 		return fmt.Errorf("tool %q: %w", name, err)
 	}
+	in.register(&spec, input.wire, output.wire, func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		res := new(mcp.CallToolResult)
+		out, err := spec.call(ctx, req, input, output)
+		if err != nil {
+			res.SetError(err)
+		} else {
+			res.StructuredContent = out
+		}
+		return res, nil
+	})
+	return nil
+}
+
+// register plans the registration of a tool that checkTool accepted.
+func (in *Installer) register(spec *toolSpec, input, output json.RawMessage, handler mcp.ToolHandler) {
 	readOnly := spec.effect == ReadOnly
 	destructive := spec.effect == Destructive
+	tool := spec.Tool
+	tool.Name = in.ToolName(tool.Name)
 	tool.Annotations = &mcp.ToolAnnotations{
 		ReadOnlyHint:    readOnly,
 		DestructiveHint: &destructive,
 		IdempotentHint:  readOnly || spec.idempotent,
 		OpenWorldHint:   &spec.openWorld,
 	}
-	tool.InputSchema, tool.OutputSchema = input.wire, output.wire
+	tool.InputSchema, tool.OutputSchema = input, output
 	in.tools[tool.Name] = true
-	in.plan(func(s *mcp.Server) {
-		s.AddTool(&tool, func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-			res := new(mcp.CallToolResult)
-			out, err := spec.call(ctx, req, input, output)
-			if err != nil {
-				res.SetError(err)
-			} else {
-				res.StructuredContent = out
-			}
-			return res, nil
-		})
-	})
-	return nil
+	in.plan(func(s *mcp.Server) { s.AddTool(&tool, handler) })
 }
 
 // call runs one call from its raw arguments to its raw result.
