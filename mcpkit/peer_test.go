@@ -16,10 +16,14 @@ import (
 // A peer is a client that writes raw messages, so that nothing of the SDK stands between a test and the wire. It is the
 // structured client codex-mcp-client, of the handshake era or of protocol 2026-07-28.
 type peer struct {
-	w   io.Writer
-	r   *bufio.Reader
-	era era
-	id  int
+	w    io.Writer
+	r    *bufio.Reader
+	era  era
+	id   int
+	caps string // the client's capabilities
+
+	// elicit answers the server's questions in a handshake session; "" leaves one unanswered.
+	elicit func(params string) string
 }
 
 // An era is the generation of the protocol that a client speaks.
@@ -42,6 +46,12 @@ func (e era) String() string {
 // dial runs the server for as long as the test.
 func dial(tb testing.TB, server *mcp.Server, e era) *peer {
 	tb.Helper()
+	return dialWith(tb, server, e, "{}")
+}
+
+// dialWith is dial for a client with the given capabilities.
+func dialWith(tb testing.TB, server *mcp.Server, e era, caps string) *peer {
+	tb.Helper()
 	clientIn, serverOut := io.Pipe()
 	serverIn, clientOut := io.Pipe()
 	ctx := context.WithoutCancel(tb.Context())
@@ -55,9 +65,9 @@ func dial(tb testing.TB, server *mcp.Server, e era) *peer {
 			tb.Errorf("server ended with %v", err)
 		}
 	})
-	p := &peer{w: clientOut, r: bufio.NewReader(clientIn), era: e}
+	p := &peer{w: clientOut, r: bufio.NewReader(clientIn), era: e, caps: caps}
 	if e == handshake {
-		p.send(tb, "initialize", `{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"codex-mcp-client","version":"1.2.3"}}`)
+		p.send(tb, "initialize", `{"protocolVersion":"2025-11-25","capabilities":`+caps+`,"clientInfo":{"name":"codex-mcp-client","version":"1.2.3"}}`)
 	}
 	return p
 }
@@ -72,7 +82,7 @@ type reply struct {
 func (p *peer) send(tb testing.TB, method, params string) reply {
 	tb.Helper()
 	if p.era == stateless {
-		const meta = `{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{},` +
+		meta := `{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":` + p.caps + `,` +
 			`"io.modelcontextprotocol/clientInfo":{"name":"codex-mcp-client","version":"1.2.3"}}`
 		if params = params[1:]; params != "}" {
 			params = "," + params
@@ -83,15 +93,30 @@ func (p *peer) send(tb testing.TB, method, params string) reply {
 	if _, err := fmt.Fprintf(p.w, `{"jsonrpc":"2.0","id":%d,"method":%q,"params":%s}`+"\n", p.id, method, params); err != nil {
 		tb.Fatal(err)
 	}
-	line, err := p.r.ReadBytes('\n')
-	if err != nil {
-		tb.Fatalf("reply to %s: %v", params, err)
+	for {
+		line, err := p.r.ReadBytes('\n')
+		if err != nil {
+			tb.Fatalf("reply to %s: %v", params, err)
+		}
+		var r struct {
+			reply
+			ID     json.RawMessage
+			Method string
+			Params json.RawMessage
+		}
+		if err := json.Unmarshal(line, &r); err != nil {
+			tb.Fatalf("reply %s: %v", line, err)
+		}
+		if r.Method == "" {
+			return r.reply
+		}
+		if r.Method != "elicitation/create" || p.elicit == nil {
+			continue // a notification
+		}
+		if result := p.elicit(string(r.Params)); result != "" {
+			fmt.Fprintf(p.w, `{"jsonrpc":"2.0","id":%s,"result":%s}`+"\n", r.ID, result)
+		}
 	}
-	var r reply
-	if err := json.Unmarshal(line, &r); err != nil {
-		tb.Fatalf("reply %s: %v", line, err)
-	}
-	return r
 }
 
 // callTool returns the JSON that a structured client gets from a call, which is the error envelope for a failure.
