@@ -123,10 +123,10 @@ func (r *reader) clientCommand(c cliClient, words []syntax.Word) bool {
 		return false
 	}
 	d := dialectOf(c.id)
-	switch verb := words[0]; {
-	case verb.Text == "add-json":
+	switch words[0].Text {
+	case "add-json":
 		r.addJSON(words[1:], d)
-	case verb.Text == "add":
+	case "add":
 		r.addServer(c, d, words[1:])
 	default:
 		return r.jsonOption(words, d)

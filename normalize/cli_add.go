@@ -1,6 +1,7 @@
 package normalize
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/mcpcontract/mcpcontract/normalize/internal/syntax"
@@ -164,10 +165,8 @@ func (a *adding) lessCommon(name string, off int, next func() string) {
 
 func toolWords(s string) []string {
 	list := strings.FieldsFunc(s, func(r rune) bool { return r == ',' || r == ' ' })
-	for _, tool := range list {
-		if tool == "*" {
-			return []string{"*"}
-		}
+	if slices.Contains(list, "*") {
+		return []string{"*"}
 	}
 	return list
 }

@@ -16,29 +16,14 @@ var dockerFlags = map[string]bool{
 // and the names of the variables that the container gets from docker's own
 // environment.
 func dockerRun(command string, args []string) (image int, env []string) {
-	if name := programName(command); name != "docker" && name != "podman" {
+	i := afterRun(command, args)
+	if i < 0 {
 		return -1, nil
 	}
-	i := 0
-	for i < len(args) && (args[i] == "container" || strings.HasPrefix(args[i], "-")) {
-		i++
-	}
-	if i == len(args) || args[i] != "run" {
-		return -1, nil
-	}
-	for i++; i < len(args); i++ {
+	for ; i < len(args) && strings.HasPrefix(args[i], "-") && args[i] != "--"; i++ {
 		arg := args[i]
-		if !strings.HasPrefix(arg, "-") || arg == "-" {
-			return i, env
-		}
-		if arg == "--" {
-			if i+1 < len(args) {
-				return i + 1, env
-			}
-			return -1, env
-		}
-		value, own := dockerValue(arg)
-		if own && i+1 < len(args) {
+		value, next := dockerValue(arg)
+		if next && i+1 < len(args) {
 			i++
 			value = args[i]
 		}
@@ -46,7 +31,30 @@ func dockerRun(command string, args []string) (image int, env []string) {
 			env = append(env, value)
 		}
 	}
-	return -1, env
+	if i < len(args) && args[i] == "--" {
+		i++
+	}
+	if i >= len(args) {
+		return -1, env
+	}
+	return i, env
+}
+
+// afterRun is the index of the argument after "run" of a container program, or
+// -1.
+func afterRun(command string, args []string) int {
+	if name := programName(command); name != "docker" && name != "podman" {
+		return -1
+	}
+	for i, arg := range args {
+		switch {
+		case arg == "run":
+			return i + 1
+		case arg != "container" && !strings.HasPrefix(arg, "-"):
+			return -1
+		}
+	}
+	return -1
 }
 
 // dockerValue gives the value that stands in an option itself, or says that it

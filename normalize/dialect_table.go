@@ -3,33 +3,58 @@ package normalize
 // Field names that several clients share.
 var (
 	geminiFields = []field{
-		{"httpUrl", roleHTTPURL}, {"url", roleURL}, {"tcp", roleWSURL}, {"cwd", roleCwd},
-		{"timeout", roleCallMS}, {"discoveryTimeoutMs", roleStartMS}, {"trust", roleTrust},
-		{"includeTools", roleAllow}, {"excludeTools", roleDeny},
-		{"oauth", roleOAuth}, {"oauth.enabled", roleOAuthOn}, {"oauth.clientId", roleOAuthID},
-		{"oauth.clientSecret", roleOAuthSecret}, {"oauth.scopes", roleOAuthScopes},
+		{"httpUrl", roleHTTPURL},
+		{"url", roleURL},
+		{"tcp", roleWSURL},
+		{"cwd", roleCwd},
+		{"timeout", roleCallMS},
+		{"discoveryTimeoutMs", roleStartMS},
+		{"trust", roleTrust},
+		{"includeTools", roleAllow},
+		{"excludeTools", roleDeny},
+		{"oauth", roleOAuth},
+		{"oauth.enabled", roleOAuthOn},
+		{"oauth.clientId", roleOAuthID},
+		{"oauth.clientSecret", roleOAuthSecret},
+		{"oauth.scopes", roleOAuthScopes},
 	}
 	vscodeFields  = []field{{"cwd", roleCwd}, {"envFile", roleEnvFile}}
 	copilotFields = []field{
-		{"cwd", roleCwd}, {"tools", roleAllow}, {"timeout", roleCallMS},
-		{"oauthClientId", roleOAuthID}, {"oauthScopes", roleOAuthScopes},
+		{"cwd", roleCwd},
+		{"tools", roleAllow},
+		{"timeout", roleCallMS},
+		{"oauthClientId", roleOAuthID},
+		{"oauthScopes", roleOAuthScopes},
 	}
 	rooFields = []field{
-		{"cwd", roleCwd}, {"disabled", roleDisabled}, {"disabledTools", roleDeny},
-		{"alwaysAllow", roleApprove}, {"timeout", roleCallSec},
+		{"cwd", roleCwd},
+		{"disabled", roleDisabled},
+		{"disabledTools", roleDeny},
+		{"alwaysAllow", roleApprove},
+		{"timeout", roleCallSec},
 	}
 	openCodeFields = []field{
-		{"environment", roleEnv}, {"cwd", roleCwd}, {"enabled", roleEnabled}, {"timeout", roleCallMS},
-		{"oauth", roleOAuth}, {"oauth.clientId", roleOAuthID}, {"oauth.clientSecret", roleOAuthSecret},
+		{"environment", roleEnv},
+		{"cwd", roleCwd},
+		{"enabled", roleEnabled},
+		{"timeout", roleCallMS},
+		{"oauth", roleOAuth},
+		{"oauth.clientId", roleOAuthID},
+		{"oauth.clientSecret", roleOAuthSecret},
 		{"oauth.scope", roleOAuthScopes},
 	}
 	kiroFields = []field{
-		{"disabled", roleDisabled}, {"disabledTools", roleDeny}, {"autoApprove", roleApprove},
+		{"disabled", roleDisabled},
+		{"disabledTools", roleDeny},
+		{"autoApprove", roleApprove},
 		{"timeout", roleCallMS},
 	}
 	claudeFields = []field{
-		{"timeout", roleCallMS}, {"request_timeout_ms", roleCallMS},
-		{"oauth", roleOAuth}, {"oauth.clientId", roleOAuthID}, {"oauth.scopes", roleOAuthScopes},
+		{"timeout", roleCallMS},
+		{"request_timeout_ms", roleCallMS},
+		{"oauth", roleOAuth},
+		{"oauth.clientId", roleOAuthID},
+		{"oauth.scopes", roleOAuthScopes},
 	}
 )
 
@@ -66,8 +91,11 @@ var dialects = []dialect{
 	{
 		id: Cursor, wrappers: mcpServers, refs: refEnv, noDefaults: true, workspace: true, types: byFields,
 		fields: []field{
-			{"envFile", roleEnvFile}, {"auth", roleOAuth}, {"auth.CLIENT_ID", roleOAuthID},
-			{"auth.CLIENT_SECRET", roleOAuthSecret}, {"auth.scopes", roleOAuthScopes},
+			{"envFile", roleEnvFile},
+			{"auth", roleOAuth},
+			{"auth.CLIENT_ID", roleOAuthID},
+			{"auth.CLIENT_SECRET", roleOAuthSecret},
+			{"auth.scopes", roleOAuthScopes},
 		},
 	},
 	{
@@ -99,12 +127,22 @@ var dialects = []dialect{
 		id: Codex, format: tomlFile, wrappers: [][]string{{"mcp_servers"}}, refs: refByName, sendsText: true,
 		types: spellings{sse: cannot, ws: cannot},
 		fields: []field{
-			{"cwd", roleCwd}, {"env_vars", roleEnvFrom},
-			{"bearer_token_env_var", roleBearerVar}, {"http_headers", roleHeaders}, {"env_http_headers", roleHeaderVars},
-			{"enabled", roleEnabled}, {"enabled_tools", roleAllow}, {"disabled_tools", roleDeny},
-			{"default_tools_approval_mode", roleApproveMode}, {"tools", roleToolTables},
-			{"startup_timeout_sec", roleStartSec}, {"startup_timeout_ms", roleStartMS}, {"tool_timeout_sec", roleCallSec},
-			{"oauth", roleOAuth}, {"oauth.client_id", roleOAuthID}, {"scopes", roleOAuthScopes},
+			{"cwd", roleCwd},
+			{"env_vars", roleEnvFrom},
+			{"bearer_token_env_var", roleBearerVar},
+			{"http_headers", roleHeaders},
+			{"env_http_headers", roleHeaderVars},
+			{"enabled", roleEnabled},
+			{"enabled_tools", roleAllow},
+			{"disabled_tools", roleDeny},
+			{"default_tools_approval_mode", roleApproveMode},
+			{"tools", roleToolTables},
+			{"startup_timeout_sec", roleStartSec},
+			{"startup_timeout_ms", roleStartMS},
+			{"tool_timeout_sec", roleCallSec},
+			{"oauth", roleOAuth},
+			{"oauth.client_id", roleOAuthID},
+			{"scopes", roleOAuthScopes},
 		},
 	},
 	{
@@ -135,9 +173,15 @@ var dialects = []dialect{
 		id: Cline, wrappers: mcpServers, refs: refEnv, noDefaults: true, untypedSSE: true,
 		types: spellings{stdio: "stdio", http: "streamableHttp", sse: "sse", ws: cannot},
 		fields: []field{
-			{"type", roleType}, {"transportType", roleType}, {"transport", roleType}, {"cwd", roleCwd},
-			{"disabled", roleDisabled}, {"autoApprove", roleApprove}, {"timeout", roleCallSec},
-			{"oauth", roleOAuth}, {"oauthClient", roleQuiet},
+			{"type", roleType},
+			{"transportType", roleType},
+			{"transport", roleType},
+			{"cwd", roleCwd},
+			{"disabled", roleDisabled},
+			{"autoApprove", roleApprove},
+			{"timeout", roleCallSec},
+			{"oauth", roleOAuth},
+			{"oauthClient", roleQuiet},
 		},
 	},
 	{
@@ -156,8 +200,12 @@ var dialects = []dialect{
 		id: Continue, format: yamlFile, wrappers: mcpServers, list: true, refs: refSecret, noDefaults: true,
 		types: spellings{http: "streamable-http", sse: "sse", ws: cannot},
 		fields: []field{
-			{"name", roleName}, {"cwd", roleCwd}, {"apiKey", roleBearer}, {"requestOptions.headers", roleHeaders},
-			{"requestOptions.verifySsl", roleVerifyTLS}, {"connectionTimeout", roleStartMS},
+			{"name", roleName},
+			{"cwd", roleCwd},
+			{"apiKey", roleBearer},
+			{"requestOptions.headers", roleHeaders},
+			{"requestOptions.verifySsl", roleVerifyTLS},
+			{"connectionTimeout", roleStartMS},
 		},
 	},
 	{
@@ -166,8 +214,14 @@ var dialects = []dialect{
 		emptyAllowsAll: true,
 		kinds:          []string{"builtin", "platform", "frontend", "inline_python"},
 		fields: []field{
-			{"cmd", roleCommand}, {"envs", roleEnv}, {"uri", roleURL}, {"env_keys", roleEnvKeys},
-			{"enabled", roleEnabled}, {"available_tools", roleAllow}, {"timeout", roleCallSec}, {"name", roleQuiet},
+			{"cmd", roleCommand},
+			{"envs", roleEnv},
+			{"uri", roleURL},
+			{"env_keys", roleEnvKeys},
+			{"enabled", roleEnabled},
+			{"available_tools", roleAllow},
+			{"timeout", roleCallSec},
+			{"name", roleQuiet},
 		},
 	},
 	{
@@ -187,8 +241,13 @@ var dialects = []dialect{
 	{
 		id: Crush, wrappers: mcpMap, refs: refDollar, bare: bareEverywhere, types: typedAll,
 		fields: []field{
-			{"disabled", roleDisabled}, {"enabled_tools", roleAllow}, {"disabled_tools", roleDeny}, {"timeout", roleStartSec},
-			{"oauth", roleOAuth}, {"oauth_client_id", roleOAuthID}, {"oauth_client_secret", roleOAuthSecret},
+			{"disabled", roleDisabled},
+			{"enabled_tools", roleAllow},
+			{"disabled_tools", roleDeny},
+			{"timeout", roleStartSec},
+			{"oauth", roleOAuth},
+			{"oauth_client_id", roleOAuthID},
+			{"oauth_client_secret", roleOAuthSecret},
 		},
 	},
 	{
@@ -225,7 +284,10 @@ var dialects = []dialect{
 		id: CodeArts, wrappers: mcpServers, refs: refLiteral,
 		types: spellings{http: "http", sse: "sse", ws: cannot},
 		fields: []field{
-			{"transportType", roleType}, {"type", roleType}, {"disabled", roleDisabled}, {"autoApprove", roleApprove},
+			{"transportType", roleType},
+			{"type", roleType},
+			{"disabled", roleDisabled},
+			{"autoApprove", roleApprove},
 			{"timeout", roleCallMS},
 		},
 	},

@@ -16,11 +16,21 @@ var linkClients = []struct {
 	prefix string
 	id     Dialect
 }{
-	{"cursor:", Cursor}, {"https://cursor.com/", Cursor}, {"https://www.cursor.com/", Cursor},
-	{"vscode:", VSCode}, {"vscode-insiders:", VSCode}, {"vsweb+mcp:", VisualStudio},
-	{"https://insiders.vscode.dev/", VSCode}, {"https://vscode.dev/", VSCode},
-	{"lmstudio:", LMStudio}, {"https://lmstudio.ai/", LMStudio}, {"https://kiro.dev/", Kiro}, {"kiro:", Kiro},
-	{"goose:", Goose}, {"windsurf:", Windsurf}, {"warp:", Warp},
+	{"cursor:", Cursor},
+	{"https://cursor.com/", Cursor},
+	{"https://www.cursor.com/", Cursor},
+	{"vscode:", VSCode},
+	{"vscode-insiders:", VSCode},
+	{"vsweb+mcp:", VisualStudio},
+	{"https://insiders.vscode.dev/", VSCode},
+	{"https://vscode.dev/", VSCode},
+	{"lmstudio:", LMStudio},
+	{"https://lmstudio.ai/", LMStudio},
+	{"https://kiro.dev/", Kiro},
+	{"kiro:", Kiro},
+	{"goose:", Goose},
+	{"windsurf:", Windsurf},
+	{"warp:", Warp},
 }
 
 func linkClient(link string) *dialect {

@@ -94,8 +94,7 @@ func Parse(text []byte, opts *ParseOptions) (*Paste, error) {
 // unreadable makes an error of a fault of the syntax.
 func unreadable(err error, position func(offset int) (line, column int)) *Error {
 	out := &Error{Code: Unreadable, Message: "the text cannot be read", Err: err}
-	var e *syntax.Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*syntax.Error](err); ok {
 		out.Line, out.Column = position(e.Offset)
 		out.Message = e.Msg
 		if e.Hint != "" {

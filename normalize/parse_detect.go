@@ -125,41 +125,39 @@ func telltale(root *syntax.Node, w *wrapper) Dialect {
 	return found
 }
 
-// entryTelltale knows the fields of one entry that only one client has.
+// telltales are fields that only one client has.
+var telltales = map[string]Dialect{
+	"alwaysAllow": Roo, "watchPaths": Roo, "requestInit": CopilotJetBrains,
+	"env_vars": Codex, "bearer_token_env_var": Codex, "http_headers": Codex, "env_http_headers": Codex,
+	"cmd": Goose, "envs": Goose, "env_keys": Goose, "working_directory": Warp, "start_on_launch": Warp,
+	"alwaysLoad": ClaudeCode, "headersHelper": ClaudeCode, "requestOptions": Continue, "connectionTimeout": Continue,
+	"discoveryTimeoutMs": Qwen, "initTimeout": LibreChat,
+}
+
+// entryTelltale gives the client that the fields of one entry point to.
 func entryTelltale(n *syntax.Node) Dialect {
 	for _, m := range n.Members {
-		switch m.Name {
-		case "alwaysAllow", "watchPaths":
-			return Roo
-		case "requestInit":
-			return CopilotJetBrains
-		case "env_vars", "bearer_token_env_var", "http_headers", "env_http_headers":
-			return Codex
-		case "cmd", "envs", "env_keys":
-			return Goose
-		case "working_directory", "start_on_launch":
-			return Warp
-		case "alwaysLoad", "headersHelper":
-			return ClaudeCode
-		case "requestOptions", "connectionTimeout":
-			return Continue
-		case "discoveryTimeoutMs":
-			return Qwen
-		case "initTimeout":
-			return LibreChat
-		case "autoApprove":
-			if typ := n.Get("type"); typ != nil && typ.Text == "streamableHttp" {
-				return Cline
-			}
-		case "environment":
-			if command := n.Get("command"); command != nil && command.Kind == syntax.Array {
-				return OpenCode
-			}
-		case "tools":
-			if typ := n.Get("type"); typ != nil && typ.Text == "local" && m.Value.Kind == syntax.Array {
-				return CopilotCLI
-			}
+		if id := telltales[m.Name]; id != "" {
+			return id
 		}
+		if id := pairTelltale(n, m); id != "" {
+			return id
+		}
+	}
+	return ""
+}
+
+// pairTelltale knows the fields that point to a client together with another
+// one.
+func pairTelltale(n *syntax.Node, m syntax.Member) Dialect {
+	typ, command := text(n, "type"), n.Get("command")
+	switch {
+	case m.Name == "autoApprove" && typ == "streamableHttp":
+		return Cline
+	case m.Name == "environment" && command != nil && command.Kind == syntax.Array:
+		return OpenCode
+	case m.Name == "tools" && typ == "local" && m.Value.Kind == syntax.Array:
+		return CopilotCLI
 	}
 	return ""
 }

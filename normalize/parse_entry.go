@@ -186,8 +186,8 @@ func (e *entry) classifyNested(n *syntax.Node) {
 }
 
 func lastIndex(n *syntax.Node, name string) int {
-	for i := len(n.Members) - 1; i >= 0; i-- {
-		if n.Members[i].Name == name {
+	for i, m := range slices.Backward(n.Members) {
+		if m.Name == name {
 			return i
 		}
 	}

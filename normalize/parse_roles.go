@@ -16,8 +16,15 @@ const (
 
 // plainFields are the names that most clients share.
 var plainFields = []field{
-	{"command", roleCommand}, {"args", roleArgs}, {"env", roleEnv}, {"cwd", roleCwd}, {"url", roleURL},
-	{"headers", roleHeaders}, {"type", roleType}, {"enabled", roleEnabled}, {"disabled", roleDisabled},
+	{"command", roleCommand},
+	{"args", roleArgs},
+	{"env", roleEnv},
+	{"cwd", roleCwd},
+	{"url", roleURL},
+	{"headers", roleHeaders},
+	{"type", roleType},
+	{"enabled", roleEnabled},
+	{"disabled", roleDisabled},
 	{"timeout", roleTimeout},
 }
 

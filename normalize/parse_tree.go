@@ -233,18 +233,9 @@ func entryLike(n *syntax.Node) bool {
 				return true
 			}
 		case roleType:
-			if m.Value.Kind == syntax.String && (typeWord(m.Value.Text) != "" || isGooseKind(m.Value.Text)) {
+			if m.Value.Kind == syntax.String && (typeWord(m.Value.Text) != "" || slices.Contains(dialectOf(Goose).kinds, m.Value.Text)) {
 				return true
 			}
-		}
-	}
-	return false
-}
-
-func isGooseKind(s string) bool {
-	for _, kind := range dialectOf(Goose).kinds {
-		if s == kind {
-			return true
 		}
 	}
 	return false

@@ -175,41 +175,45 @@ func (p *registryEntry) pack() {
 
 // commandLine puts the arguments before the package's own together.
 func (p *registryEntry) commandLine(kind, hint, id, version string, runtime []val) {
-	add := func(words ...string) {
-		for _, w := range words {
-			p.args = append(p.args, val{text: w, off: p.off})
-		}
-	}
-	pkg := id
-	if version != "" && version != "latest" && !strings.HasSuffix(id, "@"+version) || version == "latest" && kind == "npm" {
-		pkg += "@" + version
-	}
 	switch kind {
 	case "oci", "docker":
-		add("run", "-i", "--rm")
+		p.add("run", "-i", "--rm")
 		for _, v := range p.env {
-			add("-e", v.name)
+			p.add("-e", v.name)
 		}
 		p.args = append(p.args, withoutDefaults(runtime)...)
-		if kind == "oci" || version == "" || strings.Contains(baseName(id), ":") {
-			pkg = id
-		} else {
-			pkg = id + ":" + version
+		if kind == "docker" && version != "" && !strings.Contains(baseName(id), ":") {
+			id += ":" + version
 		}
-		add(pkg)
+		p.add(id)
 	case "nuget":
 		p.args = append(p.args, runtime...)
-		add(pkg)
+		p.add(versioned(kind, id, version))
 		if !hasText(runtime, "--yes") {
-			add("--yes")
+			p.add("--yes")
 		}
 	default:
 		if programName(hint) == "npx" && !hasText(runtime, "-y") && !hasText(runtime, "--yes") {
-			add("-y")
+			p.add("-y")
 		}
 		p.args = append(p.args, runtime...)
-		add(pkg)
+		p.add(versioned(kind, id, version))
 	}
+}
+
+func (p *registryEntry) add(words ...string) {
+	for _, w := range words {
+		p.args = append(p.args, val{text: w, off: p.off})
+	}
+}
+
+// versioned appends the version to the name of a package. Only npm knows
+// "latest".
+func versioned(kind, id, version string) string {
+	if version == "" || version == "latest" && kind != "npm" || strings.HasSuffix(id, "@"+version) {
+		return id
+	}
+	return id + "@" + version
 }
 
 func hasText(list []val, text string) bool {
@@ -241,7 +245,7 @@ func (p *registryEntry) variables() {
 		if name == "" {
 			continue
 		}
-		value, ok := p.template(item, name)
+		value, ok := p.template(item)
 		if !ok {
 			value = "${" + name + "}"
 		}
@@ -251,8 +255,8 @@ func (p *registryEntry) variables() {
 
 // template gives the value of an argument, variable or header with its {parts}
 // filled in: from their defaults, or as prompts. It reports false where there
-// is no value. Hint names a prompt for the whole.
-func (p *registryEntry) template(n *syntax.Node, hint string) (string, bool) {
+// is no value.
+func (p *registryEntry) template(n *syntax.Node) (string, bool) {
 	value := getField(n, "value")
 	if !value.Scalar() {
 		value = n.Get("default")
@@ -314,36 +318,40 @@ func (p *registryEntry) arguments(list []*syntax.Node) []val {
 	var out []val
 	for _, item := range list {
 		name := text(item, "name")
-		hint := text(item, "valueHint")
-		if hint == "" {
-			hint = strings.TrimLeft(name, "-")
+		value, ok := p.template(item)
+		named := text(item, "type") == "named" && name != ""
+		flag := named && !ok && isFlag(item)
+		if !ok && !flag && !isTrue(item, "isRequired") {
+			continue
 		}
-		value, ok := p.template(item, hint)
-		required := isTrue(item, "isRequired")
-		if text(item, "type") == "named" {
-			if name == "" || !ok && !required && hint != "" && getField(item, "valueHint") != nil {
-				continue
-			}
+		if named {
 			out = append(out, val{text: name, off: item.Offset})
-			if !ok && getField(item, "valueHint") == nil && text(item, "format") == "" && !isTrue(item, "isSecret") {
-				continue // a flag
-			}
-			if !ok && !required {
-				out = out[:len(out)-1]
-				continue
-			}
-		} else if !ok && !required {
+		}
+		if flag {
 			continue
 		}
 		if !ok {
-			if hint == "" {
-				hint = "value"
-			}
-			value = p.prompt(hint, item)
+			value = p.prompt(argumentHint(item), item)
 		}
 		out = append(out, val{text: value, off: item.Offset})
 	}
 	return out
+}
+
+// isFlag tells whether a named argument is one that takes no value: nothing
+// says what a value would be.
+func isFlag(item *syntax.Node) bool {
+	return getField(item, "valueHint") == nil && text(item, "format") == "" && !isTrue(item, "isSecret") && len(items(item, "choices")) == 0
+}
+
+// argumentHint names the prompt for an argument.
+func argumentHint(item *syntax.Node) string {
+	for _, hint := range []string{text(item, "valueHint"), strings.TrimLeft(text(item, "name"), "-")} {
+		if hint != "" {
+			return hint
+		}
+	}
+	return "value"
 }
 
 // transport reads how a package is reached once it runs.
@@ -385,7 +393,7 @@ func (p *registryEntry) address(n, owner *syntax.Node) {
 		if name == "" {
 			continue
 		}
-		value, ok := p.template(item, name)
+		value, ok := p.template(item)
 		if !ok {
 			value = p.prompt(name, item)
 		}

@@ -59,10 +59,13 @@ func (p *jsonParser) comment() bool {
 // ([OddSpaces]) or for nothing ([ZeroWidth]), and how many bytes it has.
 func Blank(s string) (kind Repairs, size int) {
 	r, size := utf8.DecodeRuneInString(s)
-	switch {
-	case r == 0x200B || r == 0x200C || r == 0x200D || r == 0x2060 || r == 0xFEFF || r == 0x00AD || r == 0x200E || r == 0x200F:
+	switch r {
+	case 0x200B, 0x200C, 0x200D, 0x2060, 0xFEFF, 0x00AD, 0x200E, 0x200F:
 		return ZeroWidth, size
-	case r == 0x00A0 || r == 0x1680 || 0x2000 <= r && r <= 0x200A || r == 0x2028 || r == 0x2029 || r == 0x202F || r == 0x205F || r == 0x3000 || r == 0x0085:
+	case 0x0085, 0x00A0, 0x1680, 0x2028, 0x2029, 0x202F, 0x205F, 0x3000:
+		return OddSpaces, size
+	}
+	if 0x2000 <= r && r <= 0x200A {
 		return OddSpaces, size
 	}
 	return 0, 0
@@ -72,10 +75,10 @@ func Blank(s string) (kind Repairs, size int) {
 // for Chinese or Japanese types it.
 func fullwidth(s string) (c byte, size int) {
 	r, size := utf8.DecodeRuneInString(s)
-	switch {
-	case r == 0x3001: // ideographic comma
+	switch r {
+	case 0x3001: // ideographic comma
 		return ',', size
-	case r == 0xFF0C || r == 0xFF1A || r == 0xFF3B || r == 0xFF3D || r == 0xFF5B || r == 0xFF5D:
+	case 0xFF0C, 0xFF1A, 0xFF3B, 0xFF3D, 0xFF5B, 0xFF5D:
 		return byte(r - 0xFF01 + '!'), size
 	}
 	return 0, 0

@@ -39,7 +39,9 @@ func (p *jsonParser) plain(q byte) string {
 			p.pos += i + 2
 			return p.unescape(rest[:i], open+1)
 		case c == '\\':
-			i++
+			if i++; strings.HasPrefix(rest[i:], "\r\n") {
+				i++
+			}
 		case c == '\n' && q != '`':
 			p.pos = open
 			p.fail("a string is not closed before the end of its line", "put a quotation mark at its end")

@@ -89,7 +89,10 @@ func wordLen(s string) int {
 }
 
 func trimBlanks(s string) string {
-	return strings.TrimRight(s, " \t\u00a0\u200b")
+	return strings.TrimRightFunc(s, func(r rune) bool {
+		kind, _ := Blank(string(r))
+		return r == ' ' || r == '\t' || kind != 0
+	})
 }
 
 // isJSONNumber tells whether s is a number as JSON spells it.

@@ -15,6 +15,7 @@
 package syntax
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -69,9 +70,9 @@ func (n *Node) Get(name string) *Node {
 	if n == nil {
 		return nil
 	}
-	for i := len(n.Members) - 1; i >= 0; i-- {
-		if n.Members[i].Name == name {
-			return n.Members[i].Value
+	for _, m := range slices.Backward(n.Members) {
+		if m.Name == name {
+			return m.Value
 		}
 	}
 	return nil

@@ -65,14 +65,15 @@ var programs = map[string]func(rest []string) bool{
 	"npm": isExec, "pnpm": isExec, "yarn": isExec, "bun": isRun, "uv": isRun, "deno": isRun, "dotnet": isRun,
 	"docker": isRun, "podman": isRun, "go": isRun,
 	"node": isScript, "python": isScript, "python3": isScript, "py": isScript, "java": isScript, "tsx": isScript,
-	"export": isSetting, "set": isSetting, "cmd": isOption, "cmd.exe": isOption, "wsl": isPackage, "wsl.exe": isPackage,
+	"export": isSetting, "set": isSetting, "cmd": isOption, "cmd.exe": isOption, "wsl": isAnything, "wsl.exe": isAnything,
 	"cd": isFolder,
 }
 
-func isMCP(rest []string) bool    { return rest[0] == "mcp" }
-func isAdd(rest []string) bool    { return rest[0] == "add" || rest[0] == "add-json" }
-func isAddMCP(rest []string) bool { return strings.HasPrefix(rest[0], "--add-mcp") }
-func isOption(rest []string) bool { return rest[0][0] == '/' || rest[0][0] == '-' }
+func isMCP(rest []string) bool      { return rest[0] == "mcp" }
+func isAdd(rest []string) bool      { return rest[0] == "add" || rest[0] == "add-json" }
+func isAddMCP(rest []string) bool   { return strings.HasPrefix(rest[0], "--add-mcp") }
+func isOption(rest []string) bool   { return rest[0][0] == '/' || rest[0][0] == '-' }
+func isAnything(rest []string) bool { return len(rest) > 1 }
 func isSetting(rest []string) bool {
 	return isAssignment(rest[0])
 }

@@ -49,14 +49,22 @@ func (s *splitter) yamlAhead(start int) bool {
 	return s.yamlKey >= start && s.brace < start
 }
 
-// yamlStart tells whether a line may start a YAML document.
+// yamlStart tells whether a line may start a YAML document. Words and a colon
+// are the end of a sentence, unless lines that belong to them follow.
 func yamlStart(s string) bool {
 	line := strings.TrimRight(s[:lineLen(s)], " \t\r")
 	if line == "---" || strings.HasPrefix(line, "%YAML") {
 		return true
 	}
 	name, after, ok := strings.Cut(strings.TrimPrefix(line, "- "), ":")
-	return ok && (after == "" || after[0] == ' ') && strings.TrimSpace(name) != "" && !strings.ContainsAny(name, "{}[]<>!*`")
+	if !ok || after != "" && after[0] != ' ' || strings.TrimSpace(name) == "" || strings.ContainsAny(name, "{}[]<>!*`") {
+		return false
+	}
+	if !strings.Contains(name, " ") {
+		return true
+	}
+	next := strings.TrimLeft(s[lineLen(s):], "\r\n")
+	return after == "" && next != "" && (next[0] == ' ' || next[0] == '\t')
 }
 
 func (s *splitter) yaml() bool {
@@ -65,37 +73,58 @@ func (s *splitter) yaml() bool {
 	if s.failures >= maxFailures || !yamlStart(s.c.text[s.pos:]) || !s.yamlAhead(start) {
 		return false
 	}
-	docs, err := YAML(src)
-	end := len(s.c.text)
+	docs, fixed, err := YAML(src)
 	if err != nil {
 		if plain, changed := PlainQuotes(src); changed {
-			if docs2, err2 := YAML(plain); err2 == nil {
-				docs, err, mended = docs2, nil, plain
-				s.out.Fixed |= SmartQuotes
+			if docs2, _, err2 := YAML(plain); err2 == nil {
+				docs, fixed, err, mended = docs2, SmartQuotes, nil, plain
 			}
 		}
 	}
-	var e *Error
-	if err != nil && errors.As(err, &e) {
-		cut := paragraph(src, e.Offset)
-		if docs2, err2 := YAML(src[:cut]); err2 == nil && yamlLike(src[:cut]) {
-			docs, err, end = docs2, nil, start+cut
+	end := len(s.c.text)
+	if err != nil {
+		if cut := beforeProse(src, err); cut > 0 {
+			if docs2, fixed2, err2 := YAML(src[:cut]); err2 == nil {
+				docs, fixed, err, end = docs2, fixed2, nil, start+cut
+			}
 		}
 	}
 	if err != nil {
 		s.failures++
-		if yamlLike(s.c.text[s.pos : s.pos+lineLen(s.c.text[s.pos:])]) { // no sentence
+		line := s.c.text[s.pos : s.pos+lineLen(s.c.text[s.pos:])]
+		if yamlLike(line) && !strings.Contains(line, "{") { // no sentence, no fragment
 			s.fault(err, start)
+			s.broken = true
 		}
 		return false
 	}
 	s.pos, s.comments = end, false // those before belong to it
+	s.out.Fixed |= fixed
 	for _, n := range docs {
 		if n.Kind == Object || n.Kind == Array {
 			s.tree(Document{Form: YAMLForm, Root: n}, mended, start)
 		}
 	}
 	return true
+}
+
+// beforeProse is the length of what comes before a line that is no YAML, at
+// which err arose; 0 where the line was meant as YAML.
+func beforeProse(src string, err error) int {
+	var e *Error
+	if !errors.As(err, &e) {
+		return 0
+	}
+	at := min(e.Offset, len(src))
+	cut := strings.LastIndexByte(src[:at], '\n') + 1
+	if i := strings.LastIndex(src[:at], "\n\n"); i >= 0 && i+2 >= cut-lineLen(src[i+2:])-1 {
+		cut = i + 2 // the fault is told at the end of a paragraph's first line
+	}
+	line := src[cut : cut+lineLen(src[cut:])]
+	if !yamlLike(src[:cut]) || line == "" || strings.IndexByte(" \t-#", line[0]) >= 0 || yamlStart(src[cut:]) {
+		return 0
+	}
+	return cut
 }
 
 // indentation is the number of blanks before pos on its line.
@@ -105,15 +134,6 @@ func indentation(text string, pos int) int {
 		n++
 	}
 	return n
-}
-
-// paragraph is the offset after the last blank line before offset.
-func paragraph(s string, offset int) int {
-	s = s[:min(offset, len(s))]
-	if i := strings.LastIndex(s, "\n\n"); i >= 0 {
-		return i + 1
-	}
-	return strings.LastIndexByte(s, '\n') + 1
 }
 
 // linkPrefixes start the addresses that clients install servers from.

@@ -24,7 +24,8 @@ func startsFragment(s string) bool {
 	if s[0] != '"' && s[0] != '\'' && !smart {
 		return false
 	}
-	p := jsonParser{src: s[:lineLen(s)]}
+	line, _ := PlainQuotes(s[:lineLen(s)])
+	p := jsonParser{src: line}
 	return quiet(func() {
 		p.quoted()
 		p.space()
@@ -239,7 +240,7 @@ func tomlFollows(rest, header string) bool {
 }
 
 func (s *splitter) toml() bool {
-	if s.failures >= maxFailures {
+	if s.failures >= maxFailures || s.broken {
 		return false
 	}
 	start := s.pos
@@ -263,6 +264,7 @@ func (s *splitter) toml() bool {
 	}
 	if err != nil {
 		s.fault(err, start)
+		s.broken = true
 		return false
 	}
 	s.pos, s.comments = end, false // those before belong to it

@@ -181,6 +181,7 @@ func (p *tomlParser) bare() *Node {
 
 // isDate tells whether s looks like a date or a time.
 func isDate(s string) bool {
-	return len(s) >= 8 && digits(s) >= 2 && strings.IndexByte("-:", s[digits(s)]) >= 0 &&
+	n := digits(s)
+	return len(s) >= 5 && n >= 2 && n < len(s) && (s[n] == '-' || s[n] == ':') &&
 		strings.Trim(s, "0123456789-:.+TZtz ") == ""
 }

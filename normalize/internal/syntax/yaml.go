@@ -3,24 +3,27 @@ package syntax
 import (
 	"errors"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/mcpcontract/mcpcontract/internal/yamldoc"
 )
 
 // YAML reads all documents of a YAML text. Plain scalars are typed by the core
 // schema of YAML 1.2, so that yes, off and dates are strings; numbers keep
-// their text. Aliases and merge keys are resolved.
-func YAML(src string) (docs []*Node, err error) {
-	lines := lineOffsets(src)
+// their text. Aliases and merge keys are resolved. Typographic quotes around a
+// scalar are cut.
+func YAML(src string) (docs []*Node, fixed Repairs, err error) {
+	l := lineOffsets(src)
+	lines := &l
 	parsed, err := yamldoc.ParseAll([]byte(src), &yamldoc.Options{
 		MaxBytes: int64(len(src)) + 1, MaxDepth: MaxDepth, MaxNodes: MaxNodes, Lenient: true,
 	})
 	if err != nil {
 		var e *yamldoc.Error
 		if !errors.As(err, &e) {
-			return nil, err
+			return nil, 0, err
 		}
-		return nil, &Error{
+		return nil, 0, &Error{
 			Offset: lines.offset(e.Line, e.Column), Msg: e.Msg,
 			Limit: e.Code == yamldoc.TooDeep || e.Code == yamldoc.TooManyNodes || e.Code == yamldoc.TooManyKeys,
 		}
@@ -28,13 +31,14 @@ func YAML(src string) (docs []*Node, err error) {
 	for _, n := range parsed {
 		docs = append(docs, lines.node(n))
 	}
-	return docs, nil
+	return docs, lines.fixed, nil
 }
 
 // yamlLines knows where the lines of a text start.
 type yamlLines struct {
 	src    string
 	starts []int
+	fixed  Repairs
 }
 
 func lineOffsets(src string) yamlLines {
@@ -48,7 +52,7 @@ func lineOffsets(src string) yamlLines {
 }
 
 // offset converts a line and a column in characters.
-func (l yamlLines) offset(line, column int) int {
+func (l *yamlLines) offset(line, column int) int {
 	if line < 1 || line > len(l.starts) {
 		return len(l.src)
 	}
@@ -61,7 +65,7 @@ func (l yamlLines) offset(line, column int) int {
 	return len(l.src)
 }
 
-func (l yamlLines) node(y *yamldoc.Node) *Node {
+func (l *yamlLines) node(y *yamldoc.Node) *Node {
 	n := &Node{Offset: l.offset(y.Line, y.Column)}
 	switch y.Kind {
 	case yamldoc.SequenceNode:
@@ -76,10 +80,27 @@ func (l yamlLines) node(y *yamldoc.Node) *Node {
 			n.Members = append(n.Members, Member{key.Value, l.offset(key.Line, key.Column), l.node(y.Content[i+1])})
 		}
 	default:
-		n.Text = y.Value
+		n.Text = l.unquote(y.Value)
 		n.Kind = scalarKind(y)
 	}
 	return n
+}
+
+// unquote cuts typographic quotes that stand around a scalar.
+func (l *yamlLines) unquote(s string) string {
+	if s == "" || s[0] < 0x80 {
+		return s
+	}
+	size, double, ok := smartQuote(s)
+	if !ok || len(s) <= size {
+		return s
+	}
+	_, last := utf8.DecodeLastRuneInString(s)
+	if _, same, ok := smartQuote(s[len(s)-last:]); !ok || same != double {
+		return s
+	}
+	l.fixed |= SmartQuotes
+	return s[size : len(s)-last]
 }
 
 // scalarKind types a scalar by the core schema. A quoted one has the tag of a
@@ -102,33 +123,32 @@ func scalarKind(y *yamldoc.Node) Kind {
 
 // coreNumber tells whether s is an integer or a float of the core schema.
 func coreNumber(s string) bool {
-	for _, prefix := range []string{"0x", "0o"} {
-		if rest, ok := strings.CutPrefix(s, prefix); ok {
-			set := "0123456789abcdefABCDEF"
-			if prefix == "0o" {
-				set = "01234567"
-			}
-			return rest != "" && strings.Trim(rest, set) == ""
-		}
+	if rest, ok := strings.CutPrefix(s, "0x"); ok {
+		return rest != "" && strings.Trim(rest, "0123456789abcdefABCDEF") == ""
 	}
-	if s[0] == '+' || s[0] == '-' {
-		s = s[1:]
+	if rest, ok := strings.CutPrefix(s, "0o"); ok {
+		return rest != "" && strings.Trim(rest, "01234567") == ""
 	}
+	s = withoutSign(s)
 	switch s {
 	case ".inf", ".Inf", ".INF", ".nan", ".NaN", ".NAN":
 		return true
 	}
-	whole, exp := cutExponent(s)
-	if exp != "" {
-		exp = exp[1:]
-		if exp != "" && (exp[0] == '+' || exp[0] == '-') {
-			exp = exp[1:]
-		}
-		if exp == "" || digits(exp) != len(exp) {
+	mantissa, exponent := cutExponent(s)
+	if exponent != "" {
+		if exponent = withoutSign(exponent[1:]); !allDigits(exponent) || exponent == "" {
 			return false
 		}
 	}
-	before, after, point := strings.Cut(whole, ".")
-	return digits(before) == len(before) && digits(after) == len(after) &&
-		(before != "" || point && after != "")
+	before, after, point := strings.Cut(mantissa, ".")
+	return allDigits(before) && allDigits(after) && (before != "" || point && after != "")
 }
+
+func withoutSign(s string) string {
+	if s != "" && (s[0] == '+' || s[0] == '-') {
+		return s[1:]
+	}
+	return s
+}
+
+func allDigits(s string) bool { return digits(s) == len(s) }

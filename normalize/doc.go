@@ -1,0 +1,59 @@
+// Package normalize turns any MCP client configuration that a person pastes
+// into one safe record per server, and writes records in any client's format.
+//
+//	paste, err := normalize.Parse(text, nil)
+//	if err != nil {
+//		return err // could not be read: line, column and a hint
+//	}
+//	for _, s := range paste.Servers {
+//		fmt.Println(s.Name, s.Transport, s.Refs())
+//		launch, notes, err := s.Expand(ctx, []normalize.Vars{environment, vault}, nil)
+//		...
+//	}
+//	out, notes, err := normalize.Export(normalize.Codex, paste.Servers, nil)
+//
+// # Records and dialects
+//
+// A [Server] is the normal form of an entry of any client: what to run or where
+// to connect, with references in one spelling and never their values. [Parse]
+// reads it from JSON and its relatives, TOML, YAML, install links, command
+// lines, Markdown, MCPB manifests, registry entries and Docker catalogs. A
+// [Dialect] is the id of a client; each client is a row in one table, which
+// Parse and [Export] both interpret. A field that has no place in the record
+// stays in [Server.Extra] for an export back to the same client.
+//
+// # Notes
+//
+// Whatever was repaired, guessed, dropped or looks dangerous is a [Note] of the
+// record, or of the [Paste] where it is about the whole text. Nothing is dropped
+// without one, and one bad entry never takes the others along: it becomes a
+// record whose Err is set.
+//
+// # References
+//
+// [Expand] is the one expander: ${NAME} and ${NAME:-default}, a single pass,
+// values never looked at again. [Server.Refs] says what would be read, and
+// [ExpandOptions.Allow] can refuse a name. What comes out is a [Launch], a type of its own
+// because it holds secrets and must not be stored.
+//
+// # Safety
+//
+// The texts are strangers'. Nothing that a paste names is run; a file is read
+// only through [ParseOptions.ReadFile]; tools to run without a question are
+// reported and not in force.
+//
+// # Concurrency
+//
+// All functions may be called at the same time. Records are plain data.
+//
+// # Errors
+//
+// Errors are [*Error], with a stable [Code], a field or a place. They never hold
+// the value of a variable.
+//
+// # Limits
+//
+// A text has at most 1 MiB ([ParseOptions.MaxBytes]), 1000 servers, 2000
+// documents, 50,000 values and 64 levels; an entry's lists and objects have at
+// most 2000 members each. The limits of the expander are those of [Expand].
+package normalize
