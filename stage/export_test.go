@@ -1,5 +1,7 @@
 package stage
 
+import "encoding/json"
+
 // Files and File are the seam between this package and a file system.
 type (
 	Files    = files
@@ -18,3 +20,12 @@ func OpenOn(f Files, opts *Options) (*Area, error) {
 
 // FilesOf returns the file system of a.
 func FilesOf(a *Area) Files { return a.files }
+
+// SealJournal makes a whole journal of any JSON text.
+func SealJournal(text string) string {
+	data, err := seal(journalKind, json.RawMessage(text))
+	if err != nil {
+		panic(err)
+	}
+	return string(data)
+}

@@ -108,6 +108,8 @@ func treeOf(t testing.TB, dir, skip string) map[string]string {
 		}
 		rel = filepath.ToSlash(rel)
 		switch {
+		case rel == ".":
+			return nil
 		case d.IsDir() && rel == skip:
 			return fs.SkipDir
 		case d.IsDir():

@@ -177,8 +177,10 @@ func isParent(dir string, paths []string) bool {
 
 // dropJournal ends the operation that is under way.
 func (a *Area) dropJournal() error {
-	if err := a.removeFile(a.below(journalName)); err != nil {
-		return err
+	for _, name := range []string{rootfs.TempPrefix + journalName, journalName} {
+		if err := a.removeFile(a.below(name)); err != nil {
+			return err
+		}
 	}
 	return a.files.SyncDir(a.opts.Dir)
 }
@@ -187,8 +189,8 @@ func (a *Area) dropJournal() error {
 // letters follow.
 const operationPrefix = "op-"
 
-// newOperationForLength has the length of every operation id.
-const newOperationForLength = operationPrefix + "0000000000-xxxxxxxx"
+// anyOperation has the length of every operation id.
+const anyOperation = operationPrefix + "0000000000-xxxxxxxx"
 
 func operationID(number int, random string) string {
 	return fmt.Sprintf("%s%010d-%s", operationPrefix, number, random)
@@ -196,7 +198,7 @@ func operationID(number int, random string) string {
 
 // isOperation reports whether s has the form of an operation id.
 func isOperation(s string) bool {
-	return len(s) == len(newOperationForLength) && strings.HasPrefix(s, operationPrefix) &&
+	return len(s) == len(anyOperation) && strings.HasPrefix(s, operationPrefix) &&
 		operationNumber(s) > 0 && checkID("", s) == nil
 }
 

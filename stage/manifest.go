@@ -96,6 +96,9 @@ func (a *Area) listing(ctx context.Context, op, id string) ([]File, error) {
 		}
 		files = append(files, File{Path: e.Path, Size: e.Size, Mode: e.Mode.Perm()})
 	}
+	if len(files) > a.opts.MaxFiles {
+		return nil, refusef(CodeTooMany, op, "%d files, the limit is %d", len(files), a.opts.MaxFiles)
+	}
 	slices.SortFunc(files, func(x, y File) int { return strings.Compare(x.Path, y.Path) })
 	if len(undeclared) > 0 {
 		slices.Sort(undeclared)

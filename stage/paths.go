@@ -55,17 +55,19 @@ func (a *Area) checkPath(op, id, p string) error {
 	if strings.HasPrefix(path.Base(p), rootfs.TempPrefix) {
 		return &Error{Code: CodePath, Op: op, Paths: []string{p}, Detail: "the name is that of an unfinished file"}
 	}
-	// What is longest in use: the staged file, and a temporary name beside the
-	// target.
-	for _, longest := range []string{a.candidateDir(id) + "/" + p, path.Join(path.Dir(p), tempName(newOperationForLength, mostFiles))} {
-		if err := rootfs.Check(longest); err != nil {
-			return &Error{Code: CodePath, Op: op, Paths: []string{p}, Detail: "the path is too long or too deep to be staged"}
-		}
+	if !fits(a.candidateDir(id)+"/"+p) || !fits(path.Join(path.Dir(p), tempName(anyOperation, mostFiles))) {
+		return &Error{Code: CodePath, Op: op, Paths: []string{p}, Detail: "the path is too long or too deep to be staged"}
 	}
 	if !a.opts.allowed(p) {
 		return refuse(CodeNotAllowed, op, p)
 	}
 	return nil
+}
+
+// fits reports whether a path of the area, or a temporary one, whose parts are
+// in order is short enough.
+func fits(p string) bool {
+	return len(p) <= rootfs.MaxPath && strings.Count(p, "/") < rootfs.MaxDepth
 }
 
 // checkPaths reports whether all of paths may be staged under the candidate id
@@ -117,7 +119,7 @@ func collision(op string, paths ...string) error {
 // once.
 type spelling struct {
 	files files
-	dirs  map[string]map[string]string // by directory and fold key: the name
+	dirs  map[string]map[string][]string // by directory and fold key: the names
 }
 
 // maxEntries bounds the directories that files are promoted to.
@@ -131,12 +133,14 @@ func (s *spelling) check(op, p string) error {
 		if err != nil {
 			return wrap(CodeTarget, op, p, err)
 		}
-		name, ok := names[rootfs.FoldKey(part)]
-		if !ok {
-			return nil
+		alike := names[rootfs.FoldKey(part)]
+		for _, name := range alike {
+			if name != part {
+				return collision(op, p, path.Join(at, name))
+			}
 		}
-		if name != part {
-			return collision(op, p, path.Join(at, name))
+		if len(alike) == 0 {
+			return nil
 		}
 		at = path.Join(at, part)
 	}
@@ -145,7 +149,7 @@ func (s *spelling) check(op, p string) error {
 
 // list returns the names in dir by fold key; none if it is not a directory,
 // which is for others to refuse.
-func (s *spelling) list(dir string) (map[string]string, error) {
+func (s *spelling) list(dir string) (map[string][]string, error) {
 	if names, ok := s.dirs[dir]; ok {
 		return names, nil
 	}
@@ -153,10 +157,11 @@ func (s *spelling) list(dir string) (map[string]string, error) {
 	if code := rootfs.CodeOf(err); err != nil && code != rootfs.NotFound && code != rootfs.NotDir && code != rootfs.Link {
 		return nil, err
 	}
-	names := make(map[string]string, len(infos))
+	names := make(map[string][]string, len(infos))
 	for _, info := range infos {
 		name := path.Base(info.Path)
-		names[rootfs.FoldKey(name)] = name
+		key := rootfs.FoldKey(name)
+		names[key] = append(names[key], name)
 	}
 	s.dirs[dir] = names
 	return names, nil

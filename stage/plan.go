@@ -192,7 +192,7 @@ func checkBase(plan Plan, changes []Change) error {
 
 // checkSpelling reports a path that is on disk under another spelling.
 func (a *Area) checkSpelling(op string, changes []Change) error {
-	s := spelling{a.files, map[string]map[string]string{}}
+	s := spelling{a.files, map[string]map[string][]string{}}
 	for _, c := range changes {
 		if err := s.check(op, c.Path); err != nil {
 			return err

@@ -6,6 +6,7 @@ package stage_test
 const (
 	minStates  = 20_000
 	killPoints = 200
+	powerCuts  = 120
 	faultEvery = 1
 	nestEvery  = 100 // recoveries of which one is let crash as well
 )

@@ -7,6 +7,7 @@ package stage_test
 const (
 	minStates  = 1_000
 	killPoints = 20
+	powerCuts  = 10
 	faultEvery = 7
 	nestEvery  = 20
 )
