@@ -125,12 +125,13 @@ type faults struct {
 	texts    []string
 }
 
-func (f *faults) add(path, text string) {
+// add counts a fault; text, what is wrong, is only made if it will be shown.
+func (f *faults) add(path string, text func() string) {
 	f.count++
 	if len(f.paths) < shownFaults {
 		path = fit(path, shownPath)
 		f.paths = append(f.paths, path)
-		f.texts = append(f.texts, at(path)+text)
+		f.texts = append(f.texts, at(path)+text())
 	}
 }
 
@@ -159,24 +160,28 @@ func (f *faults) check(s *jsonschema.Schema, v any, path string) {
 		}
 	}
 	if f.count == before {
-		f.add(path, "got "+kind(v)+", want "+describe(s))
+		f.add(path, func() string { return "got " + kind(v) + ", want " + describe(s) })
 	}
 }
 
 func (f *faults) checkObject(s *jsonschema.Schema, v map[string]any, path string) {
 	for _, name := range s.Required {
 		if _, ok := v[name]; !ok {
-			f.add(path+pointer(name), "missing")
+			f.add(path+pointer(name), func() string { return "missing" })
 		}
 	}
+	closed := s.AdditionalProperties != nil && describe(s.AdditionalProperties) == "false"
 	for _, name := range sortedKeys(v) {
-		sub, ok := s.Properties[name]
-		switch {
-		case ok:
+		if sub, ok := s.Properties[name]; ok {
 			f.check(sub, v[name], path+pointer(name))
-		case s.AdditionalProperties == nil || len(s.PatternProperties) > 0 || f.matches(s.AdditionalProperties, v[name]):
-		case describe(s.AdditionalProperties) == "false":
-			f.add(path+pointer(name), "unknown, want one of "+fit(strings.Join(sortedKeys(s.Properties), ", "), shownPath))
+			continue
+		}
+		switch {
+		case s.AdditionalProperties == nil || len(s.PatternProperties) > 0:
+		case closed:
+			f.add(path+pointer(name), func() string {
+				return "unknown, want one of " + fit(strings.Join(sortedKeys(s.Properties), ", "), shownPath)
+			})
 		default:
 			f.check(s.AdditionalProperties, v[name], path+pointer(name))
 		}

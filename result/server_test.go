@@ -188,6 +188,9 @@ func addFailures(s *mcp.Server) {
 	tool(s, "fail-long", func(none) (*mcp.CallToolResult, note, error) {
 		return nil, note{}, errors.New(strings.Repeat("long ", 2000))
 	})
+	tool(s, "fail-large", func(none) (*mcp.CallToolResult, note, error) {
+		return nil, note{}, errors.New(strings.Repeat("x", 5<<20))
+	})
 	tool(s, "fail-giant", func(none) (*mcp.CallToolResult, note, error) {
 		return nil, note{}, errors.New(strings.Repeat("x", 17<<20))
 	})
