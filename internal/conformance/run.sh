@@ -3,25 +3,8 @@
 # Go SDK, as it is and with package result installed, and fails if package
 # result loses a scored scenario. It needs npm, and gets Node 22 from there.
 set -euo pipefail
-repo=$(cd "$(dirname "$0")/../.." && pwd)
-work=$(mktemp -d)
-pid=
-trap '[ -z "$pid" ] || kill "$pid" 2>/dev/null || true; rm -rf "$work"' EXIT
+. "$(dirname "$0")/node.sh"
 
-not_run() {
-  echo "conformance: not run, because $1"
-  exit 0
-}
-command -v npm >/dev/null || not_run "there is no npm here"
-install() { # install FOLDER PACKAGE
-  mkdir -p "$work/$1"
-  (cd "$work/$1" && npm init -y && npm install --no-audit --no-fund "$2") >"$work/npm.log" 2>&1 ||
-    not_run "npm cannot install $2: $(tail -n 1 "$work/npm.log")"
-}
-if [ "$(node -p 'parseInt(process.versions.node)')" -lt 22 ]; then
-  install node node@22.23.3
-  PATH=$work/node/node_modules/node/bin:$PATH
-fi
 install frozen @modelcontextprotocol/conformance@0.1.16
 install next @modelcontextprotocol/conformance@0.2.0-alpha.12
 
