@@ -22,11 +22,11 @@ type scenario struct {
 }
 
 // scenarios returns promotions of 1, 5 and 12 files.
-func scenarios(t testing.TB) []*scenario {
-	t.Helper()
-	one := newScenario(t, "1 file", map[string]string{"docs/plan.md": "old"},
+func scenarios(tb testing.TB) []*scenario {
+	tb.Helper()
+	one := newScenario(tb, "1 file", map[string]string{"docs/plan.md": "old"},
 		map[string]string{"docs/plan.md": "the new plan"}, nil, nil)
-	five := newScenario(t, "5 files",
+	five := newScenario(tb, "5 files",
 		map[string]string{"docs/a.md": "old a", "docs/b.md": "old b", "index.md": "old index", "docs/gone.md": "gone", "docs/stays.md": "stays"},
 		map[string]string{"docs/a.md": "new a", "docs/b.md": "new b", "docs/sub/new.md": "new"},
 		map[string]string{"index.md": "new index"}, []string{"docs/gone.md"})
@@ -40,32 +40,32 @@ func scenarios(t testing.TB) []*scenario {
 	}
 	old["docs/same.md"], staged["docs/same.md"] = "same", "same"
 	old["docs/0/x.md"], old["docs/y.md"] = "x", "y"
-	twelve := newScenario(t, "12 files", old, staged, nil, []string{"docs/0/x.md", "docs/y.md"})
+	twelve := newScenario(tb, "12 files", old, staged, nil, []string{"docs/0/x.md", "docs/y.md"})
 	return []*scenario{one, five, twelve}
 }
 
-func newScenario(t testing.TB, name string, old, staged, generated map[string]string, remove []string) *scenario {
-	t.Helper()
+func newScenario(tb testing.TB, name string, old, staged, generated map[string]string, remove []string) *scenario {
+	tb.Helper()
 	s := &scenario{name: name, base: newModel(), old: old, new: maps.Clone(old)}
 	for p, text := range old {
 		s.base.set(p, text)
 	}
-	area := open(t, s.base)
+	area := open(tb, s.base)
 	var names []string
 	for p := range staged {
 		names = append(names, p)
 	}
-	prepared, err := area.Prepare(t.Context(), "candidate", names)
+	prepared, err := area.Prepare(tb.Context(), "candidate", names)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	for p, text := range staged {
 		s.base.set(prepared.Dir+"/"+p, text)
 		s.new[p] = text
 	}
-	m, err := area.Inspect(t.Context(), "candidate")
+	m, err := area.Inspect(tb.Context(), "candidate")
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	var files []stage.Generated
 	for p, text := range generated {
@@ -75,8 +75,8 @@ func newScenario(t testing.TB, name string, old, staged, generated map[string]st
 	for _, p := range remove {
 		delete(s.new, p)
 	}
-	if s.plan, err = area.Plan(t.Context(), m, files, remove); err != nil {
-		t.Fatal(err)
+	if s.plan, err = area.Plan(tb.Context(), m, files, remove); err != nil {
+		tb.Fatal(err)
 	}
 	s.plan.Approval = approval(7)
 	s.base = s.base.crash(choice{func(change) bool { return true }, func(*inode) int { return 1 }})
@@ -84,11 +84,11 @@ func newScenario(t testing.TB, name string, old, staged, generated map[string]st
 }
 
 // open opens an area on a model.
-func open(t testing.TB, m *model) *stage.Area {
-	t.Helper()
+func open(tb testing.TB, m *model) *stage.Area {
+	tb.Helper()
 	area, err := stage.OpenOn(m, allowDocs())
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return area
 }
@@ -182,12 +182,12 @@ func (j *judge) try(after *model, depth int, want outcome) {
 func (j *judge) recover(after *model, depth int) outcome {
 	m := after.clone()
 	var err error
-	recover := func() { _, err = open(j.t, m).Recover(context.Background()) }
+	again := func() { _, err = open(j.t, m).Recover(context.Background()) }
 	var points []*model
 	if depth+1 < len(j.limits) && j.distinct%nestEvery == 0 {
-		points = record(m, recover)
+		points = record(m, again)
 	} else {
-		recover()
+		again()
 	}
 	if err != nil {
 		j.note(after, err)

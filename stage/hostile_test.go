@@ -28,39 +28,81 @@ func TestChangedAfterApproval(t *testing.T) {
 		change func(t *testing.T, p *project)
 		want   stage.Code
 	}{
-		{"one byte of the stage", func(t *testing.T, p *project) { p.write(t, staged, "new b") }, stage.CodeChanged},
-		{"the length of the stage", func(t *testing.T, p *project) { p.write(t, staged, "new a more") }, stage.CodeChanged},
-		{"the mode of the stage", func(t *testing.T, p *project) { must(t, os.Chmod(p.path(staged), 0o755)) }, stage.CodeChanged},
-		{"a special bit of the stage", func(t *testing.T, p *project) { must(t, os.Chmod(p.path(staged), 0o644|os.ModeSetuid)) }, stage.CodeUnsafe},
-		{"a file more in the stage", func(t *testing.T, p *project) { p.write(t, ".mcpcontract/stage/one/docs/b.md", "b") }, stage.CodeUndeclared},
+		{"one byte of the stage", func(t *testing.T, p *project) {
+			t.Helper()
+			p.write(t, staged, "new b")
+		}, stage.CodeChanged},
+		{"the length of the stage", func(t *testing.T, p *project) {
+			t.Helper()
+			p.write(t, staged, "new a more")
+		}, stage.CodeChanged},
+		{"the mode of the stage", func(t *testing.T, p *project) {
+			t.Helper()
+			must(t, os.Chmod(p.path(staged), 0o755))
+		}, stage.CodeChanged},
+		{"a special bit of the stage", func(t *testing.T, p *project) {
+			t.Helper()
+			must(t, os.Chmod(p.path(staged), 0o644|os.ModeSetuid))
+		}, stage.CodeUnsafe},
+		{"a file more in the stage", func(t *testing.T, p *project) {
+			t.Helper()
+			p.write(t, ".mcpcontract/stage/one/docs/b.md", "b")
+		}, stage.CodeUndeclared},
 		{"a file renamed in case only", func(t *testing.T, p *project) {
+			t.Helper()
 			must(t, os.Rename(p.path(staged), p.path(".mcpcontract/stage/one/docs/A.md")))
 		}, stage.CodeUndeclared},
-		{"a file less in the stage", func(t *testing.T, p *project) { must(t, os.Remove(p.path(staged))) }, stage.CodeIncomplete},
+		{"a file less in the stage", func(t *testing.T, p *project) {
+			t.Helper()
+			must(t, os.Remove(p.path(staged)))
+		}, stage.CodeIncomplete},
 		{"a file declared more", func(t *testing.T, p *project) {
+			t.Helper()
 			_, err := p.area.Prepare(t.Context(), "one", []string{"docs/a.md", "docs/b.md"})
 			must(t, err)
 			p.write(t, ".mcpcontract/stage/one/docs/b.md", "b")
 		}, stage.CodeChanged},
 		{"the stage is a link", func(t *testing.T, p *project) {
+			t.Helper()
 			must(t, os.Rename(p.path(staged), p.path("elsewhere.md")))
 			must(t, os.Symlink(p.path("elsewhere.md"), p.path(staged)))
 		}, stage.CodeUnsafe},
-		{"the stage has a second name", func(t *testing.T, p *project) { must(t, os.Link(p.path(staged), p.path("second.md"))) }, stage.CodeUnsafe},
-		{"the target", func(t *testing.T, p *project) { p.write(t, "docs/a.md", "edited") }, stage.CodeStale},
-		{"the target is gone", func(t *testing.T, p *project) { must(t, os.Remove(p.path("docs/a.md"))) }, stage.CodeStale},
-		{"the target has a twin in case", func(t *testing.T, p *project) { p.write(t, "docs/A.md", "twin") }, stage.CodeCollision},
-		{"the target's directory has a twin", func(t *testing.T, p *project) { p.write(t, "DOCS/x.md", "twin") }, stage.CodeCollision},
+		{"the stage has a second name", func(t *testing.T, p *project) {
+			t.Helper()
+			must(t, os.Link(p.path(staged), p.path("second.md")))
+		}, stage.CodeUnsafe},
+		{"the target", func(t *testing.T, p *project) {
+			t.Helper()
+			p.write(t, "docs/a.md", "edited")
+		}, stage.CodeStale},
+		{"the target is gone", func(t *testing.T, p *project) {
+			t.Helper()
+			must(t, os.Remove(p.path("docs/a.md")))
+		}, stage.CodeStale},
+		{"the target has a twin in case", func(t *testing.T, p *project) {
+			t.Helper()
+			p.write(t, "docs/A.md", "twin")
+		}, stage.CodeCollision},
+		{"the target's directory has a twin", func(t *testing.T, p *project) {
+			t.Helper()
+			p.write(t, "DOCS/x.md", "twin")
+		}, stage.CodeCollision},
 		{"the target is a link", func(t *testing.T, p *project) {
+			t.Helper()
 			must(t, os.Rename(p.path("docs/a.md"), p.path("docs/b.md")))
 			must(t, os.Symlink("b.md", p.path("docs/a.md")))
 		}, stage.CodeTarget},
-		{"the target has a second name", func(t *testing.T, p *project) { must(t, os.Link(p.path("docs/a.md"), p.path("second.md"))) }, stage.CodeTarget},
+		{"the target has a second name", func(t *testing.T, p *project) {
+			t.Helper()
+			must(t, os.Link(p.path("docs/a.md"), p.path("second.md")))
+		}, stage.CodeTarget},
 		{"the target's directory is a link", func(t *testing.T, p *project) {
+			t.Helper()
 			must(t, os.Rename(p.path("docs"), p.path("real")))
 			must(t, os.Symlink("real", p.path("docs")))
 		}, stage.CodeTarget},
 		{"the target is a directory", func(t *testing.T, p *project) {
+			t.Helper()
 			must(t, os.Remove(p.path("docs/a.md")))
 			must(t, os.Mkdir(p.path("docs/a.md"), 0o755))
 		}, stage.CodeTarget},
@@ -97,14 +139,28 @@ func TestHostileCandidate(t *testing.T) {
 		name string
 		put  func(t *testing.T, p *project)
 	}{
-		{"a link to outside", func(t *testing.T, p *project) { must(t, os.Symlink("/etc/passwd", p.path(dir+"/docs/x.md"))) }},
-		{"a link to inside", func(t *testing.T, p *project) { must(t, os.Symlink("a.md", p.path(dir+"/docs/x.md"))) }},
-		{"a link that leads nowhere", func(t *testing.T, p *project) { must(t, os.Symlink("nowhere", p.path(dir+"/docs/x.md"))) }},
-		{"a directory that is a link", func(t *testing.T, p *project) { must(t, os.Symlink("../../../docs", p.path(dir+"/docs/x"))) }},
+		{"a link to outside", func(t *testing.T, p *project) {
+			t.Helper()
+			must(t, os.Symlink("/etc/passwd", p.path(dir+"/docs/x.md")))
+		}},
+		{"a link to inside", func(t *testing.T, p *project) {
+			t.Helper()
+			must(t, os.Symlink("a.md", p.path(dir+"/docs/x.md")))
+		}},
+		{"a link that leads nowhere", func(t *testing.T, p *project) {
+			t.Helper()
+			must(t, os.Symlink("nowhere", p.path(dir+"/docs/x.md")))
+		}},
+		{"a directory that is a link", func(t *testing.T, p *project) {
+			t.Helper()
+			must(t, os.Symlink("../../../docs", p.path(dir+"/docs/x")))
+		}},
 		{"a second name of a file outside", func(t *testing.T, p *project) {
+			t.Helper()
 			must(t, os.Link(p.path("docs/keep.md"), p.path(dir+"/docs/x.md")))
 		}},
 		{"a pipe", func(t *testing.T, p *project) {
+			t.Helper()
 			if out, err := exec.CommandContext(t.Context(), "mkfifo", p.path(dir+"/docs/x.md")).CombinedOutput(); err != nil {
 				t.Skipf("no pipe can be made here: %v %s", err, out)
 			}

@@ -52,7 +52,6 @@ const (
 type inode struct {
 	dir  bool
 	mode fs.FileMode
-	mod  int
 
 	data []byte // of a file, as seen
 	disk []byte // as of the last Sync

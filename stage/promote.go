@@ -205,14 +205,14 @@ func (a *Area) missingDirs(in *intent) ([]string, error) {
 
 // run takes a new operation through its phases.
 func (a *Area) run(ctx context.Context, in *intent, changes []Change) (Receipt, error) {
-	placed, err := a.writeJournal(in)
+	_, err := a.writeJournal(in)
 	if err == nil {
 		err = a.makeFiles(ctx, in, changes)
 	}
 	if err == nil {
+		var placed bool
 		in.Phase = applying
-		placed, err = a.writeJournal(in)
-		if err != nil && placed {
+		if placed, err = a.writeJournal(in); err != nil && placed {
 			// It may or may not be on disk: only a look at it can tell.
 			return Receipt{}, a.unfinished(in, err)
 		}
