@@ -433,7 +433,9 @@ func TestCommandDeclarations(t *testing.T) {
 	}
 	taken := mcpkit.Command[opArgs, putPlan, putReceipt]{
 		Name: "x", Description: "x", Effect: mcpkit.Additive, Approvals: good, Receipt: receiptOf, Apply: s.apply,
-		Plan: func(context.Context, opArgs) (mcpkit.Proposal[putPlan], error) { return mcpkit.Proposal[putPlan]{}, nil },
+		Plan: func(context.Context, opArgs) (mcpkit.Proposal[putPlan], error) {
+			return mcpkit.Proposal[putPlan]{}, nil
+		},
 	}
 	if _, err := mcpkit.NewServer(&mcp.Implementation{Name: "test", Version: "1"}, nil, taken.Install); err == nil || !strings.Contains(err.Error(), `the field "op"`) {
 		t.Errorf("a request with an op of its own: got %v", err)

@@ -139,11 +139,26 @@ func (f *faults) checkList(s *jsonschema.Schema, v []any, at path) {
 		f.add("%s: want at least %d items, got %d", at, *s.MinItems, len(v))
 	case s.MaxItems != nil && len(v) > *s.MaxItems:
 		f.add("%s: want at most %d items, got %d", at, *s.MaxItems, len(v))
+	case s.UniqueItems:
+		f.checkUnique(v, at)
 	}
 	if s.Items != nil {
 		for i, item := range v {
 			f.check(s.Items, item, append(at, strconv.Itoa(i)))
 		}
+	}
+}
+
+// checkUnique names the items that repeat an earlier one. It looks at strings only, of which real lists without
+// duplicates are made.
+func (f *faults) checkUnique(v []any, at path) {
+	seen := make(map[string]bool)
+	for i, item := range v {
+		text, ok := item.(string)
+		if ok && seen[text] {
+			f.add("%s repeats an earlier item", append(at, strconv.Itoa(i)))
+		}
+		seen[text] = seen[text] || ok
 	}
 }
 

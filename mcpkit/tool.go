@@ -10,6 +10,8 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/mcpcontract/mcpcontract/result"
 )
 
 // Effect says what a call of a tool may do to what the server looks after. It becomes the tool's annotations, from which
@@ -68,6 +70,11 @@ type Tool[In, Out any] struct {
 	//
 	// [Request] and [Principal] say more about the call.
 	Run func(ctx context.Context, in In) (Out, error)
+
+	// Blocks, if not nil, is called with what Run returned, for clients that read text. It returns what goes into content
+	// blocks of its own before the result, such as a whole document, and the result without that, so that nothing is sent
+	// twice and no text is escaped as JSON. Clients that read structured content get what Run returned.
+	Blocks func(ctx context.Context, in In, out Out) ([]mcp.Content, Out)
 }
 
 // Install adds the tool to a server. The method value t.Install is a [Feature].
@@ -78,18 +85,24 @@ func (t Tool[In, Out]) Install(in *Installer) error {
 	if t.Run == nil {
 		return fmt.Errorf("tool %q: the field Run is not set", t.Name)
 	}
+	shaping := in.opts.resultOptions()
 	spec := toolSpec{
 		Tool:       mcp.Tool{Name: t.Name, Title: t.Title, Description: t.Description},
 		effect:     t.Effect,
 		idempotent: t.Idempotent,
 		openWorld:  t.OpenWorld,
 		schema:     t.Schema,
-		run: func(ctx context.Context, input *contract, raw json.RawMessage) (any, error) {
+		run: func(ctx context.Context, input *contract, raw json.RawMessage) (any, []mcp.Content, error) {
 			var args In
 			if err := input.decodeArguments(raw, &args); err != nil {
-				return nil, err
+				return nil, nil, err
 			}
-			return t.Run(ctx, args)
+			out, err := t.Run(ctx, args)
+			if err != nil || t.Blocks == nil || shaping.ShapeFor(result.ClientOf(Request(ctx))) != result.Text {
+				return out, nil, err
+			}
+			blocks, out := t.Blocks(ctx, args, out)
+			return out, blocks, nil
 		},
 	}
 	return in.addTool(spec, reflect.TypeFor[In](), reflect.TypeFor[Out]())
@@ -102,7 +115,7 @@ type toolSpec struct {
 	idempotent bool
 	openWorld  bool
 	schema     func(input, output *jsonschema.Schema)
-	run        func(ctx context.Context, input *contract, raw json.RawMessage) (any, error)
+	run        func(ctx context.Context, input *contract, raw json.RawMessage) (any, []mcp.Content, error)
 }
 
 // addTool checks spec and plans its registration.
@@ -117,11 +130,11 @@ func (in *Installer) addTool(spec toolSpec, inType, outType reflect.Type) error 
 	}
 	in.register(&spec, input.wire, output.wire, func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		res := new(mcp.CallToolResult)
-		out, err := spec.call(ctx, req, input, output)
+		out, blocks, err := spec.call(ctx, req, input, output)
 		if err != nil {
 			res.SetError(err)
 		} else {
-			res.StructuredContent = out
+			res.StructuredContent, res.Content = out, blocks
 		}
 		return res, nil
 	})
@@ -145,13 +158,14 @@ func (in *Installer) register(spec *toolSpec, input, output json.RawMessage, han
 	in.plan(func(s *mcp.Server) { s.AddTool(&tool, handler) })
 }
 
-// call runs one call from its raw arguments to its raw result.
-func (t *toolSpec) call(ctx context.Context, req *mcp.CallToolRequest, input, output *contract) (json.RawMessage, error) {
-	out, err := t.run(context.WithValue(ctx, requestKey{}, req), input, req.Params.Arguments)
+// call runs one call from its raw arguments to its raw result and the blocks before it.
+func (t *toolSpec) call(ctx context.Context, req *mcp.CallToolRequest, input, output *contract) (json.RawMessage, []mcp.Content, error) {
+	out, blocks, err := t.run(context.WithValue(ctx, requestKey{}, req), input, req.Params.Arguments)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return output.encodeResult(out)
+	raw, err := output.encodeResult(out)
+	return raw, blocks, err
 }
 
 // checkTool refuses a declaration that a client could not use.
