@@ -125,7 +125,9 @@ func (r *reader) clientCommand(c cliClient, words []syntax.Word) bool {
 	d := dialectOf(c.id)
 	switch words[0].Text {
 	case "add-json":
-		r.addJSON(words[1:], d)
+		if len(words) > 1 {
+			r.addJSON(words[1:], d)
+		}
 	case "add":
 		r.addServer(c, d, words[1:])
 	default:
@@ -155,24 +157,27 @@ func (r *reader) jsonOption(words []syntax.Word, d *dialect) bool {
 
 // addJSON reads NAME 'JSON', with options around.
 func (r *reader) addJSON(words []syntax.Word, d *dialect) {
-	name := ""
-	scope := ""
+	var name, scope string
+	var json *syntax.Word
 	for i := 0; i < len(words); i++ {
-		w := words[i].Text
-		switch {
+		switch w := words[i].Text; {
 		case (w == "-s" || w == "--scope") && i+1 < len(words):
 			i++
 			scope = words[i].Text
 		case strings.HasPrefix(w, "-"):
-		case name == "" && !looksLikeJSON(w):
+		case looksLikeJSON(w):
+			json = &words[i]
+		case name == "":
 			name = w
-		default:
-			from := len(r.paste.Servers)
-			r.jsonWord(name, w, words[i].Offset, d)
-			for j := from; j < len(r.paste.Servers); j++ {
-				r.paste.Servers[j].Scope = scope
-			}
 		}
+	}
+	from := len(r.paste.Servers)
+	if json == nil {
+		json = &syntax.Word{Offset: words[0].Offset}
+	}
+	r.jsonWord(name, json.Text, json.Offset, d)
+	for i := from; i < len(r.paste.Servers); i++ {
+		r.paste.Servers[i].Scope = scope
 	}
 }
 

@@ -46,10 +46,12 @@ func afterRun(command string, args []string) int {
 	if name := programName(command); name != "docker" && name != "podman" {
 		return -1
 	}
-	for i, arg := range args {
-		switch {
+	for i := 0; i < len(args); i++ {
+		switch arg := args[i]; {
 		case arg == "run":
 			return i + 1
+		case arg == "--context" || arg == "-c" || arg == "--host" || arg == "-H" || arg == "--config":
+			i++
 		case arg != "container" && !strings.HasPrefix(arg, "-"):
 			return -1
 		}

@@ -2,6 +2,7 @@ package normalize
 
 import (
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -184,9 +185,13 @@ func (r *reader) noteAt(code Code, subject string, offset int) {
 func (r *reader) read(t *syntax.Text) {
 	forms := map[string]bool{}
 	var seen []Dialect
+	skipRuns := t.Fences > 0 && slices.ContainsFunc(t.Docs, func(d syntax.Document) bool { return !isRunLine(&d) })
 	for i := range t.Docs {
 		if r.over {
 			return
+		}
+		if skipRuns && isRunLine(&t.Docs[i]) {
+			continue
 		}
 		r.doc, r.inputs, r.readKeys = &t.Docs[i], nil, map[string]bool{}
 		forms[formNames[r.doc.Form]] = true
@@ -208,7 +213,40 @@ func (r *reader) read(t *syntax.Text) {
 	r.duplicates()
 	if len(r.paste.Servers) == 0 {
 		r.note(NoMCPConfig, "")
+		r.sayWhatElse(t)
 	}
+}
+
+// sayWhatElse adds to the note that there is no server what there is in its
+// place.
+func (r *reader) sayWhatElse(t *syntax.Text) {
+	for i := range t.Docs {
+		root := t.Docs[i].Root
+		for _, kind := range otherKinds {
+			if root.Get(kind.key) != nil {
+				n := &r.paste.Notes[len(r.paste.Notes)-1]
+				n.Message += "; it holds " + kind.what + ", which are something else"
+				return
+			}
+		}
+	}
+}
+
+// otherKinds are settings that also hold commands.
+var otherKinds = []struct{ key, what string }{
+	{"hooks", "hooks"}, {"statusLine", "a status line"}, {"formatter", "formatters"}, {"lsp", "language servers"},
+	{"language_servers", "language servers"}, {"tasks", "tasks"}, {"inputs", "prompts"},
+}
+
+// isRunLine tells whether a document is a command line that only runs
+// something. In Markdown it is as often a way to try a server as the server
+// itself, so it counts only where nothing else declares one.
+func isRunLine(d *syntax.Document) bool {
+	if d.Form != syntax.CommandForm {
+		return false
+	}
+	_, client := cliClients[programName(d.Words[0].Text)]
+	return !client
 }
 
 var formNames = map[syntax.Form]string{
@@ -262,6 +300,7 @@ var repairNotes = []struct {
 	{syntax.Balance, BraceBalanceFixed},
 	{syntax.Ellipsis, EllipsisRemoved},
 	{syntax.Backslashes, BackslashesFixed},
+	{syntax.Quoted, DoubleQuotedJSON},
 }
 
 func (r *reader) textNotes(t *syntax.Text) {

@@ -166,7 +166,7 @@ func pairTelltale(n *syntax.Node, m syntax.Member) Dialect {
 // what to run or where to connect, and most of its fields are those of a
 // server.
 func looksLikeEntry(n *syntax.Node, d *dialect) bool {
-	if !n.IsObject() || !entryLike(n) {
+	if !n.IsObject() || !entryLike(n) || runsSomethingElse(n) {
 		return false
 	}
 	unknown := 0
@@ -184,6 +184,21 @@ func looksLikeEntry(n *syntax.Node, d *dialect) bool {
 		}
 	}
 	return address && unknown <= 1+len(n.Members)/2
+}
+
+// runsSomethingElse tells whether an object with a command is a hook, a task, a
+// formatter or a language server. Inside a wrapper everything is a server.
+func runsSomethingElse(n *syntax.Node) bool {
+	switch text(n, "type") {
+	case "command", "shell", "process", "prompt":
+		return true
+	}
+	for _, key := range []string{"filetypes", "extensions", "languages", "initialization_options", "matcher", "rootMarkers", "root_markers"} {
+		if n.Get(key) != nil {
+			return true
+		}
+	}
+	return false
 }
 
 // bareEntry reads a document that is itself one server.

@@ -82,6 +82,9 @@ func kindOf(r role) role {
 
 // plain tells whether a thing has a plain name.
 func plain(r role) bool {
+	if r == roleStartMS || r == roleStartSec {
+		return false
+	}
 	r = kindOf(r)
 	for _, f := range plainFields {
 		if kindOf(f.role) == r {

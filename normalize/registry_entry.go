@@ -283,7 +283,7 @@ func (p *registryEntry) fillTemplate(s string, variables *syntax.Node) string {
 		v := variables.Get(name)
 		b.WriteString(s[:i])
 		switch {
-		case i > 0 && s[i-1] == '$' || name == "" || nameLen(strings.ReplaceAll(name, "-", "_")) != len(name):
+		case i > 0 && s[i-1] == '$' || v == nil && !isVariable(name):
 			b.WriteString(s[i : i+n+1])
 		case v != nil && text(v, "value") != "":
 			b.WriteString(text(v, "value"))
@@ -296,6 +296,11 @@ func (p *registryEntry) fillTemplate(s string, variables *syntax.Node) string {
 	}
 	b.WriteString(s)
 	return b.String()
+}
+
+// isVariable tells whether the text in braces can be the name of a part.
+func isVariable(name string) bool {
+	return name != "" && isNameStart(name[0]) && nameLen(strings.ReplaceAll(name, "-", "_")) == len(name)
 }
 
 // prompt declares a prompt for a value that the entry leaves open.

@@ -184,6 +184,7 @@ const (
 	Balance                            // closing brackets missing or too many
 	Ellipsis                           // a bare "..." for "more here"
 	Backslashes                        // single backslashes of a Windows path
+	Quoted                             // JSON text inside a JSON string
 )
 
 // An Error is a place that cannot be read.

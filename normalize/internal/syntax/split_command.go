@@ -31,6 +31,9 @@ func commandStart(s string) bool {
 	line := s[:lineLen(s)]
 	line = line[promptLen(line):]
 	words := strings.Fields(line)
+	if len(words) > 0 && strings.HasPrefix(words[0], "$env:") {
+		return true
+	}
 	for len(words) > 0 && isAssignment(words[0]) {
 		words = words[1:]
 	}
@@ -63,7 +66,7 @@ var programs = map[string]func(rest []string) bool{
 	"code": isAddMCP, "code-insiders": isAddMCP, "cursor": isAddMCP, "windsurf": isAddMCP, "codium": isAddMCP,
 	"npx": isPackage, "uvx": isPackage, "bunx": isPackage, "pnpx": isPackage, "dnx": isPackage, "pipx": isRun,
 	"npm": isExec, "pnpm": isExec, "yarn": isExec, "bun": isRun, "uv": isRun, "deno": isRun, "dotnet": isRun,
-	"docker": isRun, "podman": isRun, "go": isRun,
+	"docker": isContainer, "podman": isContainer, "go": isRun,
 	"node": isScript, "python": isScript, "python3": isScript, "py": isScript, "java": isScript, "tsx": isScript,
 	"export": isSetting, "set": isSetting, "cmd": isOption, "cmd.exe": isOption, "wsl": isAnything, "wsl.exe": isAnything,
 	"cd": isFolder,
@@ -95,6 +98,19 @@ func isRun(rest []string) bool {
 	return strings.HasPrefix(rest[0], "-") && len(rest) > 1
 }
 
+// isContainer looks for "run" behind the program's own options.
+func isContainer(rest []string) bool {
+	for i, word := range rest {
+		if word == "run" {
+			return i+1 < len(rest)
+		}
+		if i > 3 {
+			break
+		}
+	}
+	return false
+}
+
 func isExec(rest []string) bool {
 	switch rest[0] {
 	case "exec", "dlx", "x", "run", "start":
@@ -113,9 +129,6 @@ func isScript(rest []string) bool {
 func isFolder(rest []string) bool { return len(rest) > 2 && rest[1] == "&&" }
 
 func isCommand(words []string) bool {
-	if strings.HasPrefix(words[0], "$env:") {
-		return true
-	}
 	name := words[0]
 	if i := strings.LastIndexAny(name, `/\`); i >= 0 {
 		name = name[i+1:]

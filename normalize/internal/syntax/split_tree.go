@@ -136,6 +136,9 @@ func (s *splitter) fragment() bool {
 	if src == "" || s.failures >= maxFailures {
 		return false
 	}
+	if s.quotedJSON(src, start) {
+		return true
+	}
 	n, fixed, err := Members(src)
 	if err != nil {
 		if plain, changed := PlainQuotes(src); changed {
@@ -162,6 +165,22 @@ func (s *splitter) fragment() bool {
 	s.pos = end
 	s.out.Fixed |= fixed
 	s.tree(Document{Form: JSONForm, Root: n}, mended, start)
+	return true
+}
+
+// quotedJSON reads JSON text that stands in a JSON string.
+func (s *splitter) quotedJSON(src string, start int) bool {
+	text, size, _, err := JSON(src)
+	if err != nil || text.Kind != String || !startsJSON(text.Text+" ") {
+		return false
+	}
+	n, _, fixed, err := JSON(text.Text)
+	if err != nil || n.Kind != Object && n.Kind != Array {
+		return false
+	}
+	s.pos = start + size
+	s.out.Fixed |= fixed | Quoted
+	s.tree(Document{Form: JSONForm, Root: n}, text.Text, start)
 	return true
 }
 
