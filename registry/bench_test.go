@@ -57,6 +57,7 @@ func BenchmarkEncodingJSON(b *testing.B) {
 			Path        string           `json:"path"`
 			Entrypoints []string         `json:"entrypoints"`
 			Signals     registry.Signals `json:"signals"`
+			Fingerprint string           `json:"fingerprint"`
 		} `json:"repos"`
 	}
 	for b.Loop() {

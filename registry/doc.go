@@ -56,7 +56,9 @@
 //
 // # Writing and checking
 //
-// [Generate] writes a registry from what is on disk, with its evidence beside each signal. [Check] says where
+// [Generate] writes a registry from what is on disk, with its evidence beside each signal. Given a file, it
+// brings that up to date and leaves everything else in it byte for byte: comments, layout, fields of your own.
+// The field fingerprint records what was generated, so what somebody changed since is known, and stays. [Check] says where
 // a registry and the disk have come apart; it changes nothing. [Diff] says how two registries differ.
 //
 // # Keeping up to date

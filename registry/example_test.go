@@ -161,6 +161,7 @@ func ExampleGenerate() {
 	//     evidence:
 	//       has_adr: docs/adr, 1 found, 0 numbered
 	//       has_docs: docs/adr/0001.md
+	//     fingerprint: entrypoints=be3ae3b6 resource_roots=4d2b686a signals=0023fcd8 evidence=fa329ee4
 	// 0 problems
 }
 
@@ -195,7 +196,7 @@ func ExampleWatch() {
 	if err != nil {
 		panic(err)
 	}
-	defer os.RemoveAll(dir) //nolint:errcheck // a folder of its own
+	defer os.RemoveAll(dir)
 	file := filepath.Join(dir, "registry.yaml")
 	write := func(repos string) {
 		text := "schema_version: \"1.0\"\nkind: workspace_registry\ndefaults: {manifest_source: generated}\nrepos: " + repos

@@ -75,6 +75,7 @@ func repoFields() []field {
 		{"entrypoint_status", func(r *reader, e *entry, n *tree.Node) { e.EntrypointStatus = r.statuses(n) }, nil},
 		{"components", func(r *reader, e *entry, n *tree.Node) { e.Components = r.components(n) }, nil},
 		{"origin", (*reader).origin, func(e *entry, d *Repo) { e.Origin = d.Origin }},
+		{"fingerprint", func(r *reader, _ *entry, n *tree.Node) { r.text(n) }, nil}, // for Generate, which reads it itself
 		{"locked", func(r *reader, e *entry, n *tree.Node) { e.Locked = r.words(r.list(n), r.fieldName) }, nil},
 	}
 }

@@ -252,12 +252,12 @@ func (r *reader) forgiveUnknown() {
 // build makes the registry of entries without faults.
 func (r *reader) build(loc *tree.Locator, root, digest string, warnings []Problem) *Registry {
 	reg := &Registry{
-		file: r.opts.File, root: root, digest: digest, warnings: warnings, extensions: r.top.extensions,
+		file: r.opts.File, root: root, digest: digest, warnings: warnings, extensions: r.top.extensions, defaults: r.defaults.Repo,
 		entries: make([]located, len(r.entries)), index: make(map[string]int32, len(r.entries)),
 	}
 	for i := range r.entries {
 		line, column := loc.Position(r.entries[i].mark)
-		reg.entries[i] = located{r.entries[i].Repo, int32(line), int32(column), int32(i)}
+		reg.entries[i] = located{r.entries[i].Repo, int32(line), int32(column), int32(i), r.opts.File}
 	}
 	slices.SortFunc(reg.entries, func(a, b located) int { return cmp.Compare(a.ID, b.ID) })
 	for i, e := range reg.entries {

@@ -33,8 +33,17 @@ const (
 // folders of the repo, at most 2,000 entries four levels deep, and from small files: its manifest, its
 // CODEOWNERS, its MkDocs configuration. The evidence for it is written beside it. Links are not followed.
 //
+// With [ScanOptions.File] the text is that of the file brought up to date, in its format, YAML or JSON. Entries
+// are recognised by their path. A field is rewritten only if it still has the value that was generated, and
+// is not listed under locked; one changed value is one changed line, but for that of the fingerprint. An entry
+// with changes by hand gets the origin overridden, one without a fingerprint the origin manual, each only
+// where it would else count as generated; those of origin manual are left alone. No entry is removed: where
+// no repo was found there is a warning. The top of the file is not touched, so options for it have no effect.
+// The result was read again: all entries state what they did, but for these changes. A file in a form that
+// cannot be changed so is an error of code [NotSpliced].
+//
 // The problems say what was left out and what a person should look at; they have no position. The error is
-// that of ctx, or an [*Error] if root cannot be opened or the options hold an impossible value.
+// that of ctx, or an [*Error] if root or File cannot be read or the options hold an impossible value.
 func Generate(ctx context.Context, root string, opts *ScanOptions) ([]byte, []Problem, error) {
 	o := opts.withDefaults()
 	if err := o.check(); err != nil {
@@ -45,6 +54,10 @@ func Generate(ctx context.Context, root string, opts *ScanOptions) ([]byte, []Pr
 		return nil, nil, fail("", Unreadable, err, err.Error())
 	}
 	defer dir.Close() //nolint:errcheck // nothing is written
+	old, err := readExisting(o.File)
+	if err != nil {
+		return nil, nil, err
+	}
 	g := generator{opts: o}
 	search := &survey.Search{Root: dir, Markers: o.Markers, Depth: o.Depth, Entries: o.Entries, Progress: o.Progress}
 	if err := search.Run(ctx, g.repo); err != nil {
@@ -56,9 +69,18 @@ func Generate(ctx context.Context, root string, opts *ScanOptions) ([]byte, []Pr
 	if search.More > 0 {
 		g.warn("", ScanIncomplete, "%d more folders were not searched", search.More)
 	}
-	g.name(filepath.Base(dir.Dir()))
-	data, err := write(g.file())
-	return data, g.problems, err
+	g.name(filepath.Base(dir.Dir()), old)
+	var data []byte
+	if old == nil {
+		data, err = write(g.file())
+	} else {
+		data, err = old.refresh(&g)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	g.close()
+	return data, g.problems, nil
 }
 
 type generator struct {
@@ -171,26 +193,39 @@ func (g *generator) status(e *shape.Repo, p string, usable bool, f *survey.Folde
 }
 
 // name gives the repos their ids, and puts the ids into the problems.
-func (g *generator) name(workspace string) {
+func (g *generator) name(workspace string, old *existing) {
 	paths := make([]string, len(g.repos))
 	for i, r := range g.repos {
 		paths[i] = r.Path
 	}
-	ids := makeIDs(paths, workspace)
+	ids := makeIDs(paths, workspace, old)
 	for i := range g.problems {
 		g.problems[i].RepoID = ids[g.problems[i].RepoID]
 	}
 	for i := range g.repos {
 		r := &g.repos[i]
 		r.RepoID = ids[r.Path]
+		if old != nil && old.byPath[r.Path].Repo != nil {
+			continue
+		}
 		if plain := idOf(path.Base(r.Path)); r.Path != "." && plain != r.RepoID {
 			g.warn(r.RepoID, IDClash, "the name %s of folder %s is taken, the repo is called %s", quote(plain), quote(r.Path), r.RepoID)
 		}
+	}
+	for i := range g.repos {
+		r := &g.repos[i]
 		if r.Path == r.RepoID {
 			r.Path = "" // the default
 		}
+		if *r.Signals == (shape.Signals{}) {
+			r.Signals = nil
+		}
 	}
 	slices.SortFunc(g.repos, func(a, b shape.Repo) int { return cmp.Compare(a.RepoID, b.RepoID) })
+}
+
+// close tells how many problems are not listed.
+func (g *generator) close() {
 	if g.dropped > 0 {
 		g.problems = append(g.problems, Problem{
 			Code: TooManyProblems, Severity: Warn, Message: fmt.Sprintf("%d more problems are not listed", g.dropped),
@@ -229,14 +264,13 @@ func (g *generator) file() shape.File {
 			Lifecycle:      string(Active),
 			Owner:          g.opts.Owner,
 			SafeToProbe:    &yes,
-			Origin:         "generated",
+			Origin:         originGenerated,
 		}},
 		Repos: append([]shape.Repo{}, g.repos...),
 	}
 	for i := range f.Repos {
-		if r := &f.Repos[i]; *r.Signals == (shape.Signals{}) {
-			r.Signals = nil
-		}
+		r := &f.Repos[i]
+		r.Fingerprint = fields(members(encode(*r))).prints()
 	}
 	return f
 }

@@ -12,7 +12,7 @@ const maxID = 100
 // makeIDs gives an id for each path. A repo is called like its folder. Where folders share a name, the one
 // that comes first keeps it, paths with fewer levels before deeper ones; each other is told apart by the
 // names of the folders above it, and at last by a number.
-func makeIDs(paths []string, workspace string) map[string]string {
+func makeIDs(paths []string, workspace string, old *existing) map[string]string {
 	order := slices.Clone(paths)
 	slices.SortFunc(order, func(a, b string) int {
 		if d := strings.Count(a, "/") - strings.Count(b, "/"); d != 0 {
@@ -22,7 +22,18 @@ func makeIDs(paths []string, workspace string) map[string]string {
 	})
 	ids := make(map[string]string, len(order))
 	taken := make(map[string]bool, len(order)) // folded
+	if old != nil {
+		for _, e := range old.reg.entries {
+			ids[e.Path] = e.ID
+			for _, id := range append([]string{e.ID}, e.FormerIDs...) {
+				taken[strings.ToLower(id)] = true
+			}
+		}
+	}
 	for _, p := range order {
+		if ids[p] != "" {
+			continue
+		}
 		id := freeID(p, workspace, taken)
 		taken[strings.ToLower(id)] = true
 		ids[p] = id

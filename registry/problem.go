@@ -63,6 +63,7 @@ const (
 	ClassUnknown        Code = "class_unknown"        // repo_class is not one of ParseOptions.Classes
 	StatusUndeclared    Code = "status_undeclared"    // entrypoint_status of a path that is not declared (warn)
 	NoEntrypoints       Code = "no_entrypoints"       // neither a manifest nor an entrypoint (warn)
+	NotSpliced          Code = "not_spliced"          // a file that Generate cannot bring up to date in place
 	TooManyProblems     Code = "too_many_problems"    // there are more; the first 1,000 are given
 )
 

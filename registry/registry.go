@@ -16,13 +16,15 @@ type Registry struct {
 	index      map[string]int32 // by id and by former id
 	warnings   []Problem
 	extensions map[string]json.RawMessage
+	defaults   *Repo
 }
 
 // located is an entry with the place where it starts in the file.
 type located struct {
 	*Repo
 	line, column int32
-	item         int32 // index under repos
+	item         int32  // index under repos
+	file         string // that holds it
 }
 
 // Lookup finds the entry with the given repo id, which must match exactly, or else the entry that had the id

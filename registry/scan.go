@@ -23,6 +23,10 @@ type ScanOptions struct {
 	// far and of entries listed outside of repos; Check always gives 0 for the latter.
 	Progress func(repos, entries int)
 
+	// File is the registry file to bring up to date, in the form of the operating system. It is read, not
+	// written. By default, and if it does not exist, a new text is made. Only Generate uses it.
+	File string
+
 	// WorkspaceRoot is written as workspace_root: the way from the folder in which the file will be kept to
 	// the workspace, with slashes. By default the file is kept in the workspace itself.
 	WorkspaceRoot string

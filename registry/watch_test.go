@@ -146,7 +146,7 @@ func TestWatch(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := watch(t, listing("a", "b"))
-				defer w.Close() //nolint:errcheck // always nil
+				defer w.Close()
 				pass(2)
 				tc.change(t, w)
 				pass(6)
@@ -167,7 +167,7 @@ func TestWatch(t *testing.T) {
 func TestWatchRecoversOldContent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := watch(t, listing("a"))
-		defer w.Close() //nolint:errcheck // always nil
+		defer w.Close()
 		put(t, w.path, "repos: [", long(1))
 		pass(2)
 		w.want(t, "a", "error syntax")
@@ -184,7 +184,7 @@ func TestWatchRecoversOldContent(t *testing.T) {
 func TestWatchWaitsForTheWriter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := watch(t, listing("a"))
-		defer w.Close() //nolint:errcheck // always nil
+		defer w.Close()
 		pass(3)
 		for i, ids := range [][]string{{"a", "b"}, {"a", "b", "c"}, {"a", "b", "c", "d"}} {
 			put(t, w.path, listing(ids...), long(i+1))
@@ -200,7 +200,7 @@ func TestWatchWaitsForTheWriter(t *testing.T) {
 func TestWatchRecentFile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := watch(t, listing("a"))
-		defer w.Close() //nolint:errcheck // always nil
+		defer w.Close()
 		now := time.Now()
 		put(t, w.path, listing("b"), now)
 		pass(2)
@@ -259,7 +259,7 @@ func TestWatchClose(t *testing.T) {
 func TestWatchManyReaders(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := watch(t, listing("a1", "a2"))
-		defer w.Close() //nolint:errcheck // always nil
+		defer w.Close()
 		var readers sync.WaitGroup
 		stop := make(chan bool)
 		for range 4 {

@@ -46,6 +46,7 @@ type Repo struct {
 	EntrypointStatus map[string]string `json:"entrypoint_status,omitempty" yaml:"entrypoint_status,omitempty" jsonschema_description:"What was at a declared path when the file was written. What is missing is never opened."`
 	Components       []Component       `json:"components,omitempty" yaml:"components,omitempty" jsonschema_description:"The parts of a repo that holds several."`
 	Evidence         map[string]string `json:"evidence,omitempty" yaml:"evidence,omitempty" jsonschema_description:"What a signal was concluded from, for people."`
+	Fingerprint      string            `json:"fingerprint,omitempty" yaml:"fingerprint,omitempty" jsonschema_description:"What the generator wrote, so that it can tell what was changed by hand. Leave it as it is."`
 	Locked           []string          `json:"locked,omitempty" yaml:"locked,omitempty" jsonschema_description:"The fields that a generator must not rewrite."`
 }
 
