@@ -134,10 +134,10 @@ type judge struct {
 	tally
 }
 
-func newJudge(t testing.TB, s *scenario, broken breakage, limits ...int) *judge {
-	t.Helper()
+func newJudge(tb testing.TB, s *scenario, broken breakage, limits ...int) *judge {
+	tb.Helper()
 	return &judge{
-		scenario: s, t: t, broken: broken, limits: limits, known: map[string]outcome{}, retry: map[string]bool{},
+		scenario: s, t: tb, broken: broken, limits: limits, known: map[string]outcome{}, retry: map[string]bool{},
 		tally: tally{bad: map[outcome]int{}},
 	}
 }
@@ -173,14 +173,14 @@ func (j *judge) try(after *model, depth int, want outcome) {
 	if got != isOld && got != isNew {
 		j.bad[got]++
 		if j.first == "" {
-			j.first = fmt.Sprintf("%s: %s, expected %s: %v", j.name, got, want, after.tree())
+			j.first = fmt.Sprintf("%s: %s, expected %s, after recovery: %v", j.name, got, want, after.tree())
 		}
 	}
 }
 
 // recover says what a project is after recovery, and lets that crash as well.
 func (j *judge) recover(after *model, depth int) outcome {
-	m := after.clone()
+	m := after // nobody else needs it
 	var err error
 	again := func() { _, err = open(j.t, m).Recover(context.Background()) }
 	var points []*model
@@ -233,7 +233,6 @@ func (j *judge) retries(m *model, got outcome) bool {
 	if done, ok := j.retry[key]; ok {
 		return done
 	}
-	m = m.clone()
 	area := open(j.t, m)
 	before, _, _ := area.Receipt(j.plan.Approval)
 	r, err := area.Promote(context.Background(), j.plan)
@@ -303,6 +302,7 @@ const firstOperation = "op-0000000001-aaaaaaaa"
 // TestCrash lets promotions and aborts crash before every change of the file
 // system, and within the recovery from that, and within that.
 func TestCrash(t *testing.T) {
+	t.Parallel()
 	all := tally{bad: map[outcome]int{}}
 	for _, s := range scenarios(t) {
 		j := newJudge(t, s, whole, crashLimits...)
@@ -329,11 +329,12 @@ func TestCrash(t *testing.T) {
 
 // TestBrokenProtocols shows that the judge would notice.
 func TestBrokenProtocols(t *testing.T) {
+	t.Parallel()
 	s := scenarios(t)[1]
 	caught := 0
 	protocols := []breakage{noFileSync, noDirSync, noJournalSync, noJournal, inPlace, earlyEnd}
 	for _, broken := range protocols {
-		j := newJudge(t, s, broken, 64)
+		j := newJudge(t, s, broken, 24)
 		j.promote()
 		t.Logf("%s: lost %d, mixed %d, damaged %d, stuck %d of %d", broken, j.bad[lost], j.bad[mixed], j.bad[damaged], j.bad[stuck], j.states)
 		if len(j.bad) == 0 {

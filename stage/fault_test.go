@@ -57,6 +57,7 @@ func (j *judge) settle(m *model) outcome {
 // What is reported as done must be done, also after a crash; what is reported
 // as failed must be undone or finished, as a whole, by the next recovery.
 func TestFaults(t *testing.T) {
+	t.Parallel()
 	tried, silent := 0, 0
 	check := func(j *judge, m *model, err error, success outcome, where string) {
 		tried++

@@ -22,24 +22,24 @@ func allowDocs() *stage.Options {
 }
 
 // newProject makes a project with the given files.
-func newProject(t testing.TB, opts *stage.Options, files map[string]string) *project {
-	t.Helper()
-	p := &project{dir: t.TempDir()}
+func newProject(tb testing.TB, opts *stage.Options, files map[string]string) *project {
+	tb.Helper()
+	p := &project{dir: tb.TempDir()}
 	for name, text := range files {
-		p.write(t, name, text)
+		p.write(tb, name, text)
 	}
-	p.area = p.open(t, opts)
+	p.area = p.open(tb, opts)
 	return p
 }
 
 // open opens one more area on the project.
-func (p *project) open(t testing.TB, opts *stage.Options) *stage.Area {
-	t.Helper()
+func (p *project) open(tb testing.TB, opts *stage.Options) *stage.Area {
+	tb.Helper()
 	area, err := stage.Open(p.dir, opts)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	t.Cleanup(func() { area.Close() })
+	tb.Cleanup(func() { area.Close() })
 	return area
 }
 

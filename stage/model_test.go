@@ -3,6 +3,7 @@ package stage_test
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -273,12 +274,15 @@ func (m *model) crashes(limit int, seed uint64) []*model {
 
 // fingerprint is equal for file systems that look alike.
 func (m *model) fingerprint() string {
-	var b strings.Builder
+	h := sha256.New()
+	var mode [4]byte
 	for p, n := range m.all() {
-		fmt.Fprintf(&b, "%s\x00%o\x00%s\x00", p, n.mode, n.data)
+		binary.BigEndian.PutUint32(mode[:], uint32(n.mode))
+		for _, part := range [][]byte{[]byte(p), {0}, mode[:], n.data, {0}} {
+			h.Write(part)
+		}
 	}
-	sum := sha256.Sum256([]byte(b.String()))
-	return string(sum[:])
+	return string(h.Sum(nil))
 }
 
 // all yields every path but the top, sorted within its directory.

@@ -34,6 +34,7 @@ func shutDown(dir string, flag int) error {
 // and mounts it again. All mounts are made in a name space of a child process,
 // and end with it.
 func TestPowerCut(t *testing.T) {
+	t.Parallel()
 	if os.Getuid() != 0 {
 		t.Skip("needs root to mount a file system")
 	}

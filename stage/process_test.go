@@ -182,6 +182,7 @@ func killChild() int {
 // TestKill kills real processes in the middle of a promotion, at every change
 // they make in turn, and goes on with what they left.
 func TestKill(t *testing.T) {
+	t.Parallel()
 	f := newFlip()
 	killed, acknowledged, bad := 0, 0, 0
 	at := 1
