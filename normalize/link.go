@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"net/url"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/mcpcontract/mcpcontract/normalize/internal/syntax"
 )
@@ -96,8 +97,9 @@ func linkParams(query string) pairList {
 	return out
 }
 
+// unescape decodes s, unless what comes out is no text.
 func unescape(s string) string {
-	if out, err := url.PathUnescape(s); err == nil {
+	if out, err := url.PathUnescape(s); err == nil && utf8.ValidString(out) {
 		return out
 	}
 	return s
@@ -126,7 +128,7 @@ func linkConfig(config string) string {
 	config = strings.TrimRight(unescape(config), "=")
 	config = strings.NewReplacer("-", "+", "_", "/", " ", "+", "\n", "").Replace(config)
 	data, err := base64.RawStdEncoding.DecodeString(config)
-	if err != nil {
+	if err != nil || !utf8.Valid(data) {
 		return ""
 	}
 	return string(data)
