@@ -61,7 +61,7 @@ func Main(run func(ctx context.Context) error) int {
 // Serve serves stdio until the client closes it or ctx ends. Both are a normal
 // end.
 func Serve(ctx context.Context, server *mcp.Server) error {
-	err := server.Run(ctx, &mcp.StdioTransport{})
+	err := server.Run(ctx, &mcpkit.StdioTransport{})
 	if ctx.Err() != nil || errors.Is(err, io.EOF) {
 		return nil
 	}

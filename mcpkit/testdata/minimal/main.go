@@ -32,5 +32,5 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	log.Fatal(server.Run(context.Background(), &mcp.StdioTransport{}))
+	log.Fatal(server.Run(context.Background(), &mcpkit.StdioTransport{}))
 }
