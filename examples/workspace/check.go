@@ -20,7 +20,7 @@ const (
 // check prints how the registry and the disk differ, for people and as a gate of a
 // build.
 func check(ctx context.Context, c config) error {
-	reg, err := c.load()
+	reg, _, _, err := c.load()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "error:", err)
 		if faults, ok := errors.AsType[*registry.Error](err); ok && faults.Err == nil {

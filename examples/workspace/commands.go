@@ -22,36 +22,46 @@ var registryNames = [...]string{"workspace-registry.yaml", "workspace-registry.j
 // dir is the folder of the workspace.
 func (c *config) dir() string { return cmp.Or(c.root, ".") }
 
-// load reads the registry. Warnings go to stderr, in short.
-func (c *config) load() (*registry.Registry, error) {
-	file, err := c.find()
+// load reads the registry. Warnings go to stderr, in short. The options are those
+// to read the file again with.
+func (c *config) load() (reg *registry.Registry, file string, opts *registry.ParseOptions, err error) {
+	file, err = c.find()
 	if err != nil {
-		return nil, err
+		return nil, "", nil, err
 	}
 	if file == "" {
-		return nil, fmt.Errorf("there is no registry in %s (looked for %s); run %q to make one, or name one with -registry",
+		return nil, "", nil, fmt.Errorf("there is no registry in %s (looked for %s); run %q to make one, or name one with -registry",
 			c.dir(), strings.Join(registryNames[:], ", "), "workspace -root "+c.dir()+" generate")
 	}
-	reg, err := registry.Load(file, nil)
+	reg, err = registry.Load(file, nil)
 	if err == nil && c.root != "" {
 		// A registry that does not say where the workspace is takes the flag's word.
 		if dir, absErr := filepath.Abs(filepath.Dir(file)); absErr == nil && reg.Root() == dir {
-			reg, err = registry.Load(file, &registry.ParseOptions{Root: c.root})
+			opts = &registry.ParseOptions{Root: c.root}
+			reg, err = registry.Load(file, opts)
 		}
 	}
-	if faults, ok := errors.AsType[*registry.Error](err); ok {
-		for _, p := range faults.Problems {
-			fmt.Fprintln(os.Stderr, p)
-		}
-		return nil, &faultyError{file, faults}
+	if faults, ok := printFaults(err); ok {
+		return nil, "", nil, &faultyError{file, faults}
 	}
 	if err != nil {
-		return nil, err
+		return nil, "", nil, err
 	}
 	if n := len(reg.Warnings()); n > 0 {
 		fmt.Fprintf(os.Stderr, "%s: %s; run check to see more\n", file, cli.Count(n, "warning", "warnings"))
 	}
-	return reg, nil
+	return reg, file, opts, nil
+}
+
+// printFaults writes out what is wrong with a registry, if that is what err is.
+func printFaults(err error) (*registry.Error, bool) {
+	faults, ok := errors.AsType[*registry.Error](err)
+	if ok {
+		for _, p := range faults.Problems {
+			fmt.Fprintln(os.Stderr, p)
+		}
+	}
+	return faults, ok
 }
 
 // faultyError is about a registry whose problems have been written out.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mcpcontract/mcpcontract/mcpkit/contracttest"
 	"github.com/mcpcontract/mcpcontract/registry"
+	"github.com/mcpcontract/mcpcontract/resolve"
 )
 
 // TestContract holds the server to every promise of the library, towards every kind
@@ -18,7 +19,7 @@ func TestContract(t *testing.T) {
 		t.Fatal(err)
 	}
 	newSampleServer := func() *mcp.Server {
-		server, err := newServer(reg, nil)
+		server, err := newServer(resolve.Static(reg), nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

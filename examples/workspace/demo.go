@@ -12,6 +12,7 @@ import (
 	"github.com/mcpcontract/mcpcontract/examples/internal/peer"
 	"github.com/mcpcontract/mcpcontract/examples/internal/transcript"
 	"github.com/mcpcontract/mcpcontract/registry"
+	"github.com/mcpcontract/mcpcontract/resolve"
 )
 
 //go:embed sample
@@ -61,7 +62,7 @@ func demo(ctx context.Context, w io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	server, err := newServer(reg, nil)
+	server, err := newServer(resolve.Static(reg), nil, nil)
 	if err != nil {
 		return err
 	}

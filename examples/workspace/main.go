@@ -15,6 +15,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -48,6 +49,7 @@ Where documents disagree, authority_order says which one counts.`
 type config struct {
 	root, registry string
 	http           string
+	watch          time.Duration
 	noHeuristics   bool
 	strict         bool
 	markers, out   string
@@ -57,6 +59,7 @@ func (c *config) flags() *flag.FlagSet {
 	fs := flag.NewFlagSet("workspace", flag.ContinueOnError)
 	fs.StringVar(&c.root, "root", "", "`folder` of the workspace (default the current one; with -registry, the one that the registry names)")
 	fs.StringVar(&c.registry, "registry", "", "registry `file` (default workspace-registry.{yaml,json,toml} in the root)")
+	fs.DurationVar(&c.watch, "watch", 0, "serve: look every so often, such as `2s`, whether the registry has changed, load it and tell the clients (default never)")
 	fs.BoolVar(&c.noHeuristics, "no-heuristics", false, "serve: refuse repos that the registry does not list, without looking for them")
 	fs.StringVar(&c.http, "http", "", "serve: listen on this `address` of the machine, such as 127.0.0.1:8080, instead of stdin")
 	fs.BoolVar(&c.strict, "strict", false, "check: warnings count as problems")
@@ -120,11 +123,23 @@ func misuse(format, arg string) error {
 }
 
 func serve(ctx context.Context, c config) error {
-	reg, err := c.load()
+	reg, file, opts, err := c.load()
 	if err != nil {
 		return err
 	}
-	server, err := newServer(reg, &resolve.Options{NoHeuristics: c.noHeuristics})
+	source := resolve.Static(reg)
+	var changes chan struct{}
+	if c.watch > 0 {
+		changes = make(chan struct{}, 1)
+		defer close(changes)
+		watcher, err := watch(file, c.watch, opts, changes)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = watcher.Close() }() // before changes is closed; it never fails
+		source = watcher
+	}
+	server, err := newServer(source, &resolve.Options{NoHeuristics: c.noHeuristics}, &discovery.Options{Changes: changes})
 	if err != nil {
 		return err
 	}
@@ -134,12 +149,32 @@ func serve(ctx context.Context, c config) error {
 	return cli.Serve(ctx, server)
 }
 
+// watch keeps the registry up to date. It sends to changes, which has room for one,
+// that there is something new, and tells the operator what cannot be used.
+func watch(file string, interval time.Duration, opts *registry.ParseOptions, changes chan<- struct{}) (*registry.Watcher, error) {
+	return registry.Watch(file, interval, opts, func(found []registry.Change, err error) {
+		if err != nil {
+			if _, ok := printFaults(err); !ok {
+				fmt.Fprintln(os.Stderr, "error:", err)
+			}
+			fmt.Fprintf(os.Stderr, "%s was not loaded, the registry from before stays in force\n", file)
+			return
+		}
+		fmt.Fprintf(os.Stderr, "%s was loaded again: %s\n", file, cli.Count(len(found), "change", "changes"))
+		if len(found) > 0 {
+			select {
+			case changes <- struct{}{}:
+			default: // the clients are about to be told already
+			}
+		}
+	})
+}
+
 // newServer is all that it takes to serve a workspace.
-func newServer(reg *registry.Registry, opts *resolve.Options) (*mcp.Server, error) {
-	resolver := resolve.New(resolve.Static(reg), opts)
+func newServer(source resolve.Source, resolving *resolve.Options, serving *discovery.Options) (*mcp.Server, error) {
 	return mcpkit.NewServer(
 		&mcp.Implementation{Name: "mcpcontract-workspace", Title: "Workspace", Version: cli.Version()},
 		&mcpkit.Options{Instructions: instructions},
-		discovery.Feature(resolver, nil),
+		discovery.Feature(resolve.New(source, resolving), serving),
 	)
 }

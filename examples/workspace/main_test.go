@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 
@@ -76,8 +77,26 @@ type server struct {
 	*peer.Peer
 	cmd    *exec.Cmd
 	stdin  io.Closer
-	stderr bytes.Buffer
+	stderr stderr
 	hello  peer.Reply
+}
+
+// stderr is what a process has written so far, which a test may read while it runs.
+type stderr struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (s *stderr) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.Write(p)
+}
+
+func (s *stderr) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.String()
 }
 
 func start(t *testing.T, id peer.Identity, args ...string) *server {
@@ -105,7 +124,7 @@ func start(t *testing.T, id peer.Identity, args ...string) *server {
 // end waits for a process that was told to end, and wants nothing on stderr.
 func (s *server) end(t *testing.T) {
 	t.Helper()
-	if err := s.cmd.Wait(); err != nil || s.stderr.Len() > 0 {
+	if err := s.cmd.Wait(); err != nil || s.stderr.String() != "" {
 		t.Errorf("ended with %v; stderr: %s", err, &s.stderr)
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"github.com/mcpcontract/mcpcontract/mcpkit"
 	"github.com/mcpcontract/mcpcontract/resolve"
 	"github.com/mcpcontract/mcpcontract/result"
@@ -30,6 +32,13 @@ type Options struct {
 	// paged. A longer file is refused with file_too_large and the advice to
 	// use the tool. 0 means 256 KiB.
 	MaxResource int
+
+	// Changes, if not nil, gets a value after the registry behind the resolver
+	// has changed, such as by a [registry.Watcher]. Clients are then told that
+	// the list of resources has changed; those of protocol 2026-07-28 if they
+	// listen. Close it when the server has ended: until then a goroutine waits
+	// for it.
+	Changes <-chan struct{}
 }
 
 // Feature makes the workspace behind r available through six tools, five
@@ -61,24 +70,25 @@ type discovery struct {
 	sealer     result.Sealer
 	cursorCost int // bytes of the longest cursor on the wire
 	readTool   string
+	listTool   string
 }
 
 func (d *discovery) install(in *mcpkit.Installer) error {
 	d.sealer = in.Sealer()
 	d.readTool = in.ToolName("read_view")
+	d.listTool = in.ToolName("list_repos")
 	longest, err := d.cursors().seal(1<<62, digest[int](nil))
 	if err != nil {
 		return err
 	}
 	d.cursorCost = cost(struct{ NextCursor string }{longest})
 	features := []mcpkit.Feature{
-		d.listTool(in).Install,
+		d.reposTool(in).Install,
 		d.resolveTool(in).Install,
 		d.entrypointTool(in).Install,
 		d.viewTool().Install,
 		d.scanTool(in).Install,
 		d.checkTool().Install,
-		d.index,
 	}
 	for _, view := range views {
 		features = append(features, d.template(view).Install)
@@ -87,6 +97,14 @@ func (d *discovery) install(in *mcpkit.Installer) error {
 		if err := install(in); err != nil {
 			return err
 		}
+	}
+	d.addIndex(in.Server())
+	if d.opts.Changes != nil {
+		go func(s *mcp.Server) {
+			for range d.opts.Changes {
+				d.addIndex(s) // adding it anew is what makes the SDK tell the clients
+			}
+		}(in.Server())
 	}
 	return nil
 }

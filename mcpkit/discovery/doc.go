@@ -11,7 +11,7 @@
 //	if err != nil {
 //		log.Fatal(err)
 //	}
-//	log.Fatal(server.Run(context.Background(), &mcp.StdioTransport{}))
+//	log.Fatal(server.Run(context.Background(), &mcpkit.StdioTransport{}))
 //
 // The rules are those of package [resolve], and the server keeps them: every
 // tool, resource and completion asks the resolver, and there is no other way to
@@ -39,7 +39,9 @@
 // start-here, capabilities, workflows and contracts, with completion of repo.
 // The first content is the text, the second, of type application/json, its
 // provenance. What cannot be had is the protocol's error -32602 with data.uri;
-// its message gives the reason and what is declared instead.
+// its message gives the reason and what is declared instead. Where
+// [Options.Changes] says that repos came or went, clients are told that the list
+// of resources has changed.
 //
 // # Pages
 //

@@ -94,27 +94,25 @@ func (d *discovery) complete(typed string) []string {
 	return ids
 }
 
-// index adds the resource that lists the repos. It is bounded like every
+// addIndex adds the resource that lists the repos. It is bounded like every
 // resource and says how many repos it leaves out.
-func (d *discovery) index(in *mcpkit.Installer) error {
-	tool := in.ToolName("list_repos")
-	in.Server().AddResource(&mcp.Resource{
+func (d *discovery) addIndex(s *mcp.Server) {
+	s.AddResource(&mcp.Resource{
 		URI:         indexURI,
 		Name:        "index",
 		Title:       "Repositories",
 		Description: "The repositories of the workspace with class, lifecycle and owner. Archived ones are left out.",
 		MIMEType:    jsonType,
 	}, func(context.Context, *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
-		text, err := d.indexText(tool)
+		text, err := d.indexText()
 		if err != nil {
 			return nil, err
 		}
 		return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{URI: indexURI, MIMEType: jsonType, Text: text}}}, nil
 	})
-	return nil
 }
 
-func (d *discovery) indexText(tool string) (string, error) {
+func (d *discovery) indexText() (string, error) {
 	repos := selectRepos(d.resolver.Registry(), listArgs{})
 	index := struct {
 		Items   []listedRepo `json:"items"`
@@ -125,7 +123,7 @@ func (d *discovery) indexText(tool string) (string, error) {
 	for i, repo := range repos {
 		if room -= cost(repo); room < 0 {
 			index.Omitted = len(repos) - i
-			index.Hint = "use the tool " + tool + " for the rest"
+			index.Hint = "use the tool " + d.listTool + " for the rest"
 			break
 		}
 		index.Items = append(index.Items, repo)

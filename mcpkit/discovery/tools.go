@@ -36,7 +36,7 @@ type listedRepo struct {
 	Signals        signals `json:"signals"`
 }
 
-func (d *discovery) listTool(in *mcpkit.Installer) mcpkit.Tool[listArgs, result.Page[listedRepo]] {
+func (d *discovery) reposTool(in *mcpkit.Installer) mcpkit.Tool[listArgs, result.Page[listedRepo]] {
 	return mcpkit.Tool[listArgs, result.Page[listedRepo]]{
 		Name:  "list_repos",
 		Title: "List repositories",

@@ -94,21 +94,56 @@ func (p *Peer) clientInfo() map[string]any {
 	return map[string]any{"name": p.id.Name, "version": p.id.Version}
 }
 
+// Listen asks to be told when the list of resources changes, which servers without
+// sessions want to be asked. It does not wait: what [Peer.Next] gives first is the
+// server's word that it will. It is not for peers of [NewHTTP], whose posts end with
+// the reply.
+func (p *Peer) Listen() error {
+	return p.send("subscriptions/listen", map[string]any{"notifications": map[string]any{"resourcesListChanged": true}})
+}
+
+// Next waits for a notification and returns its method.
+func (p *Peer) Next() (method string, err error) {
+	for {
+		line, err := p.r.ReadBytes('\n')
+		if err != nil {
+			return "", fmt.Errorf("waiting for a notification: %w", err)
+		}
+		var message struct {
+			ID     json.RawMessage
+			Method string
+		}
+		if err := json.Unmarshal(line, &message); err != nil {
+			return "", fmt.Errorf("waiting for a notification: %w", err)
+		}
+		if message.ID == nil {
+			return message.Method, nil
+		}
+	}
+}
+
 // Send sends a request and waits for its reply; notifications in between are
 // dropped. It adds to params what the protocol wants and leaves the map alone.
 func (p *Peer) Send(method string, params map[string]any) (Reply, error) {
+	if err := p.send(method, params); err != nil {
+		return Reply{}, err
+	}
+	return p.receive(method)
+}
+
+func (p *Peer) send(method string, params map[string]any) error {
 	p.n++
 	request := map[string]any{"jsonrpc": "2.0", "id": p.n, "method": method, "params": p.complete(params)}
 	var line bytes.Buffer
 	enc := json.NewEncoder(&line)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(request); err != nil {
-		return Reply{}, fmt.Errorf("encoding %s: %w", method, err)
+		return fmt.Errorf("encoding %s: %w", method, err)
 	}
 	if _, err := p.w.Write(line.Bytes()); err != nil {
-		return Reply{}, fmt.Errorf("sending %s: %w", method, err)
+		return fmt.Errorf("sending %s: %w", method, err)
 	}
-	return p.receive(method)
+	return nil
 }
 
 func (p *Peer) complete(params map[string]any) map[string]any {

@@ -91,3 +91,26 @@ func TestReplyPayload(t *testing.T) {
 		})
 	}
 }
+
+func TestNotifications(t *testing.T) {
+	var sent bytes.Buffer
+	p := peer.New(&sent, strings.NewReader(`{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged"}
+{"jsonrpc":"2.0","id":9,"result":{}}
+{"jsonrpc":"2.0","method":"notifications/resources/list_changed"}
+{"jsonrpc"
+`), peer.Identity{PerRequest: true})
+	if err := p.Listen(); err != nil || !strings.Contains(sent.String(), `"method":"subscriptions/listen","params":{"_meta":`) ||
+		!strings.Contains(sent.String(), `"notifications":{"resourcesListChanged":true}`) {
+		t.Errorf("sent %s, %v", &sent, err)
+	}
+	for _, want := range []string{"notifications/subscriptions/acknowledged", "notifications/resources/list_changed"} {
+		if got, err := p.Next(); got != want || err != nil {
+			t.Errorf("got %q, %v, want %q", got, err, want)
+		}
+	}
+	for _, want := range []string{"unexpected end of JSON input", "EOF"} {
+		if _, err := p.Next(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %q in it", err, want)
+		}
+	}
+}
