@@ -73,9 +73,9 @@ type checker struct {
 // report notes a problem with a field of the current entry.
 func (c *checker) report(field string, code Code, severity Severity, format string, args ...any) {
 	c.add(Problem{
-		Code: code, Severity: severity, Message: fmt.Sprintf(format, args...), File: c.reg.file,
+		Code: code, Severity: severity, Message: fmt.Sprintf(format, args...), File: c.at.file,
 		Line: int(c.at.line), Column: int(c.at.column),
-		Field: entryField(int(c.at.item), field),
+		Field: entryField(c.at.overlay, int(c.at.item), field),
 	})
 }
 

@@ -40,6 +40,31 @@
 // A later minor version, such as "1.3", is read too: fields that this package does not know are then warnings.
 // Another major version is refused.
 //
+// # Several files
+//
+// A registry may be kept in several files, each with schema_version and kind. The field include of one lists
+// others, relative to its folder and below that of the first file: a file, a folder, which stands for all
+// registry files directly in it, or a pattern as in package path, such as teams/*.yaml. A file or folder must
+// be there, a pattern may match nothing. There is no order between files that could let one win: the same id
+// twice is a problem that names both places. Included files may have defaults of their own; what those do
+// not give is taken from the defaults of the first file. Only the first file has a workspace_root.
+//
+// A file of kind workspace_overlay changes what other files say, with three lists:
+//
+//	schema_version: "1.0"
+//	kind: workspace_overlay
+//	add:                         # whole entries
+//	  - {repo_id: sandbox, manifest_source: generated, entrypoints: [README.md]}
+//	extend:                      # fields that replace those of an entry that is there
+//	  - {repo_id: billing, owner: payments}
+//	remove: [legacy-tools]       # ids of entries that are there
+//
+// Overlays are included too, and take effect in the order of include, after all registry files. At last comes
+// the overlay for one machine, if there is one: beside workspace-registry.yaml that is the file
+// workspace-registry.local.yaml, best kept out of version control. It may say where the workspace and its
+// repos are on this machine, as absolute paths, without a warning. [Load], [Watch] and [Generate] read all
+// files; [Parse] refuses a text with include, as it opens no file.
+//
 // # Paths
 //
 // Paths have forward slashes and are relative: of a repo to the workspace, of anything in a repo to that
@@ -77,7 +102,9 @@
 // YAML and TOML files have at most 8 MiB and a million values, JSON files 90 MiB, manifests 1 MiB; see
 // [ParseOptions]. There are at most 250,000 repos, 50,000 values in an entry, 10,000 items in a list, 4,096 keys
 // in a mapping, 32 levels, and 64 KiB in a text. Names, owners and the like have at most 200 bytes. At most
-// 1,000 problems are listed, and reading ends after as many that count. JSON is read as quickly as
+// 1,000 problems of a file are listed, and reading ends after as many that count. A registry has at most 1,000
+// files, included through 8 others, together as large as one JSON file, and a pattern is compared with at most
+// 10,000 names of a folder. JSON is read as quickly as
 // encoding/json does, YAML takes about six times as long: above a few thousand repos, keep JSON.
 //
 // # Concurrency

@@ -13,6 +13,8 @@ type entry struct {
 	*Repo
 	has          uint32 // bit i: the field i of the table is stated, even if wrongly
 	broken       bool   // not a mapping
+	removed      bool   // by an overlay
+	local        bool   // changed for this machine only
 	mark         tree.Mark
 	idMark       tree.Mark
 	pathMark     tree.Mark

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/mcpcontract/mcpcontract/registry/internal/tree"
 )
@@ -20,13 +19,11 @@ func (r *reader) finish(root string) {
 	}
 	r.checkTop()
 	for i := range r.entries {
-		if e := &r.entries[i]; !e.broken {
+		if e := &r.entries[i]; !e.broken && !e.removed {
 			r.inherit(e)
 			r.checkEntry(i, e, filepath.ToSlash(root))
 		}
 	}
-	r.checkIDs()
-	r.checkFolders()
 	if r.top.newer {
 		r.forgiveUnknown()
 	}
@@ -42,7 +39,7 @@ func (r *reader) checkTop() {
 	if !r.top.hasKind {
 		missing("kind", registryKind)
 	}
-	if !r.top.hasRepos {
+	if !r.top.hasRepos && !r.top.overlay && len(r.includes) == 0 {
 		missing(streamed, "a list, [] if there are none")
 	}
 }
@@ -68,7 +65,7 @@ func (r *reader) states(e *entry, field string) bool { return e.has&(1<<r.index[
 // checkEntry checks what the fields of one entry say together.
 func (r *reader) checkEntry(i int, e *entry, root string) {
 	at := func(mark tree.Mark, field string, code Code, severity Severity, format string, args ...any) {
-		r.reportAt(mark, i, entryField(i, field), code, severity, format, args...)
+		r.reportAt(mark, i, entryField(r.top.overlay, i, field), code, severity, format, args...)
 	}
 	if !r.states(e, "manifest_source") {
 		at(e.mark, ".manifest_source", MissingField, Reject,
@@ -91,7 +88,13 @@ func (r *reader) checkEntry(i int, e *entry, root string) {
 }
 
 // entryField gives the path of a field of an entry.
-func entryField(i int, field string) string { return streamed + "[" + strconv.Itoa(i) + "]" + field }
+func entryField(overlay bool, i int, field string) string {
+	list := streamed
+	if overlay {
+		list = "add"
+	}
+	return list + "[" + strconv.Itoa(i) + "]" + field
+}
 
 type reportFunc func(mark tree.Mark, field string, code Code, severity Severity, format string, args ...any)
 
@@ -104,7 +107,9 @@ func (r *reader) rebaseEntry(e *entry, root string, at reportFunc) {
 			e.Path, e.ManifestPath = "", ""
 			return
 		}
-		at(e.pathMark, ".path", Nonportable, Warn, "%s is right on one machine only; write %s", quote(e.Path), quote(rel))
+		if !e.local {
+			at(e.pathMark, ".path", Nonportable, Warn, "%s is right on one machine only; write %s", quote(e.Path), quote(rel))
+		}
 		e.Path = rel
 	}
 	if isAbsolute(e.ManifestPath) {
@@ -117,7 +122,9 @@ func (r *reader) rebaseEntry(e *entry, root string, at reportFunc) {
 			e.ManifestPath = ""
 			return
 		}
-		at(e.manifestMark, ".manifest_path", Nonportable, Warn, "%s is right on one machine only; write %s", quote(e.ManifestPath), quote(rel))
+		if !e.local {
+			at(e.manifestMark, ".manifest_path", Nonportable, Warn, "%s is right on one machine only; write %s", quote(e.ManifestPath), quote(rel))
+		}
 		e.ManifestPath = r.keep(rel)
 	}
 }
@@ -164,81 +171,6 @@ func undeclared(e *Repo) []string {
 	return out
 }
 
-// checkIDs checks that no two repos can be taken for each other, and that successors exist.
-func (r *reader) checkIDs() {
-	ids := make(map[string]int, len(r.entries)) // folded
-	for i := range r.entries {
-		e := &r.entries[i]
-		if e.ID == "" {
-			continue
-		}
-		key := strings.ToLower(e.ID)
-		if first, taken := ids[key]; taken {
-			r.reportAt(e.idMark, i, entryField(i, ".repo_id"), IDDuplicate, Reject,
-				"%s is the id of repos[%d] already%s", quote(e.ID), first, caseHint(e.ID, r.entries[first].ID))
-			continue
-		}
-		ids[key] = i
-	}
-	for i := range r.entries {
-		r.checkFormer(i, ids)
-	}
-	for i := range r.entries {
-		e := &r.entries[i]
-		switch id := e.SupersededBy; {
-		case id == "":
-		case id == e.ID:
-			r.reportAt(e.successor, i, entryField(i, ".superseded_by"), InvalidValue, Reject, "a repo cannot supersede itself")
-		case !r.finds(ids, id):
-			r.reportAt(e.successor, i, entryField(i, ".superseded_by"), SuccessorUnknown, Warn, "%s is no repo of this registry", quote(e.SupersededBy))
-		}
-	}
-}
-
-// finds reports whether Lookup would find an id.
-func (r *reader) finds(ids map[string]int, id string) bool {
-	i, known := ids[strings.ToLower(id)]
-	return known && (r.entries[i].ID == id || slices.Contains(r.entries[i].FormerIDs, id))
-}
-
-// checkFormer adds the former ids of an entry to the ids that are taken.
-func (r *reader) checkFormer(i int, ids map[string]int) {
-	e := &r.entries[i]
-	for j, id := range e.FormerIDs {
-		key := strings.ToLower(id)
-		if owner, taken := ids[key]; taken {
-			r.reportAt(e.former[j], i, entryField(i, ".former_ids["+strconv.Itoa(j)+"]"), FormerIDDuplicate, Reject,
-				"%s is an id or a former id of repos[%d] already", quote(id), owner)
-			continue
-		}
-		ids[key] = i
-	}
-}
-
-func caseHint(a, b string) string {
-	if a != b {
-		return " but for the case of letters"
-	}
-	return ""
-}
-
-// checkFolders warns of two repos in one folder.
-func (r *reader) checkFolders() {
-	folders := make(map[string]int, len(r.entries))
-	for i := range r.entries {
-		e := &r.entries[i]
-		if e.Path == "" {
-			continue
-		}
-		if first, taken := folders[e.Path]; taken {
-			r.reportAt(e.pathMark, i, entryField(i, ".path"), PathDuplicate, Warn,
-				"%s is the folder of repos[%d] too", quote(e.Path), first)
-			continue
-		}
-		folders[e.Path] = i
-	}
-}
-
 // forgiveUnknown makes unknown fields warnings: a newer minor version may have fields that can be left out.
 func (r *reader) forgiveUnknown() {
 	for i := range r.found {
@@ -247,24 +179,4 @@ func (r *reader) forgiveUnknown() {
 			r.rejects--
 		}
 	}
-}
-
-// build makes the registry of entries without faults.
-func (r *reader) build(loc *tree.Locator, root, digest string, warnings []Problem) *Registry {
-	reg := &Registry{
-		file: r.opts.File, root: root, digest: digest, warnings: warnings, extensions: r.top.extensions, defaults: r.defaults.Repo,
-		entries: make([]located, len(r.entries)), index: make(map[string]int32, len(r.entries)),
-	}
-	for i := range r.entries {
-		line, column := loc.Position(r.entries[i].mark)
-		reg.entries[i] = located{r.entries[i].Repo, int32(line), int32(column), int32(i), r.opts.File}
-	}
-	slices.SortFunc(reg.entries, func(a, b located) int { return cmp.Compare(a.ID, b.ID) })
-	for i, e := range reg.entries {
-		reg.index[e.ID] = int32(i)
-		for _, former := range e.FormerIDs {
-			reg.index[former] = int32(i)
-		}
-	}
-	return reg
 }

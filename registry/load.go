@@ -35,7 +35,7 @@ type ParseOptions struct {
 	Classes []string
 }
 
-// Load reads a registry file. The name must end in .yaml, .yml, .json or .toml. All errors are [*Error]; if
+// Load reads a registry file, those that it includes, and the overlay for this machine. The name must end in .yaml, .yml, .json or .toml. All errors are [*Error]; if
 // the file cannot be opened, its cause is an error of io/fs.
 func Load(path string, opts *ParseOptions) (*Registry, error) {
 	var o ParseOptions
@@ -72,7 +72,12 @@ func Parse(data []byte, opts *ParseOptions) (*Registry, error) {
 	if limit := o.limit(format); int64(len(data)) > limit {
 		return nil, fail(o.File, TooLarge, nil, fmt.Sprintf("the text has %d bytes, more than the limit of %d", len(data), limit))
 	}
-	return newReader(o).registry(data, format)
+	r := newReader(o)
+	r.read(data, format)
+	for _, in := range r.includes {
+		r.reportAt(in.mark, -1, in.field, IncludeUnreadable, Reject, "other files are read only when a file is loaded, not a text")
+	}
+	return assemble([]*reader{r})
 }
 
 // fail makes an error of one problem at the start of a file.

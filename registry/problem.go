@@ -63,6 +63,9 @@ const (
 	ClassUnknown        Code = "class_unknown"        // repo_class is not one of ParseOptions.Classes
 	StatusUndeclared    Code = "status_undeclared"    // entrypoint_status of a path that is not declared (warn)
 	NoEntrypoints       Code = "no_entrypoints"       // neither a manifest nor an entrypoint (warn)
+	IncludeUnreadable   Code = "include_unreadable"   // an included file or folder cannot be read
+	IncludeCycle        Code = "include_cycle"        // a file that includes itself, by way of others or not
+	OverlayUnknown      Code = "overlay_unknown"      // an overlay extends or removes what is not there
 	NotSpliced          Code = "not_spliced"          // a file that Generate cannot bring up to date in place
 	TooManyProblems     Code = "too_many_problems"    // there are more; the first 1,000 are given
 )

@@ -26,6 +26,14 @@ type reader struct {
 
 	path tree.Path // of the value being read
 
+	loc      *tree.Locator
+	complete bool   // all of the text was read
+	sum      string // of the text
+	included bool   // by another file, or as its local overlay
+	local    bool   // the overlay for this machine
+	includes []include
+	verbs    []verb
+
 	top      top
 	entries  []entry
 	chunk    []Repo // memory for the repos of entries

@@ -132,6 +132,9 @@ func readExisting(file string) (*existing, error) {
 	for _, at := range reg.entries {
 		e.byPath[at.Path] = at
 	}
+	for _, p := range reg.removed {
+		e.byPath[p] = located{Repo: &Repo{ID: p}}
+	}
 	return e, nil
 }
 
@@ -295,6 +298,8 @@ func (e *existing) verify(data []byte, want []fields) error {
 	if !slices.EqualFunc(stated, want, fields.equal) {
 		return fail(e.file, NotSpliced, nil, "the file has a form that cannot be changed in place without a loss; write its entries one field on a line")
 	}
-	_, err := Parse(data, &ParseOptions{File: e.file})
+	r := newReader(ParseOptions{File: e.file})
+	r.read(data, e.format)
+	_, err := assemble([]*reader{r})
 	return err
 }

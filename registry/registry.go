@@ -17,6 +17,7 @@ type Registry struct {
 	warnings   []Problem
 	extensions map[string]json.RawMessage
 	defaults   *Repo
+	removed    []string // paths of entries that an overlay removes
 }
 
 // located is an entry with the place where it starts in the file.
@@ -25,6 +26,7 @@ type located struct {
 	line, column int32
 	item         int32  // index under repos
 	file         string // that holds it
+	overlay      bool   // the file is an overlay
 }
 
 // Lookup finds the entry with the given repo id, which must match exactly, or else the entry that had the id
@@ -51,7 +53,8 @@ func (r *Registry) Repos() iter.Seq[Repo] {
 // Len gives the number of entries.
 func (r *Registry) Len() int { return len(r.entries) }
 
-// Digest identifies the file's content: 64 lower-case hexadecimal digits over its bytes.
+// Digest identifies the content: 64 lower-case hexadecimal digits, over the bytes of the file, or of all files
+// and their names relative to the first.
 func (r *Registry) Digest() string { return r.digest }
 
 // Root is the absolute path of the workspace, in the form of the operating system.

@@ -12,5 +12,5 @@ var schema []byte
 
 // JSONSchema gives the JSON Schema (draft 7) of a registry file, for editors: written beside a registry, it
 // is found by a comment "# yaml-language-server: $schema=FILE" in YAML or a member "$schema" in JSON. It
-// describes less than [Parse] checks. The caller owns the result.
+// describes less than [Parse] checks, and no overlays. The caller owns the result.
 func JSONSchema() []byte { return slices.Clone(schema) }

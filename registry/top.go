@@ -18,17 +18,19 @@ const (
 	streamed     = "repos" // the field whose items are read one at a time
 	registryKind = "workspace_registry"
 	manifestKind = "repo_manifest"
+	overlayKind  = "workspace_overlay"
 	version      = "1.0"
 )
 
 func topFields() []string {
-	return []string{"schema_version", "kind", "workspace_root", "defaults", "repos", "generator", "$schema"}
+	return []string{"schema_version", "kind", "workspace_root", "include", "defaults", "repos", "generator", "$schema"}
 }
 
 // top is what the top of a document says.
 type top struct {
 	hasVersion, hasKind, hasRepos bool
 	hasID                         bool     // of a manifest, even a faulty one
+	overlay                       bool     // the file is an overlay
 	newer                         bool     // a minor version that this package does not know
 	foreign                       *finding // the document has a version that cannot be read
 	workspaceRoot                 string
@@ -36,23 +38,12 @@ type top struct {
 	extensions                    map[string]json.RawMessage
 }
 
-// registry reads a whole registry.
-func (r *reader) registry(data []byte, format tree.Format) (*Registry, error) {
-	loc, complete := tree.Read(data, format, tree.Handler{
+// read reads a file of a registry. What it says is judged later, with the other files.
+func (r *reader) read(data []byte, format tree.Format) {
+	r.loc, r.complete = tree.Read(data, format, tree.Handler{
 		Stream: streamed, Member: r.member, Item: r.repo, Fault: r.fault,
 	})
-	root, err := r.root()
-	if err != nil {
-		return nil, fail(r.opts.File, Unreadable, err, "the current folder is not known: "+err.Error())
-	}
-	if complete {
-		r.finish(root)
-	}
-	problems := r.problems(loc)
-	if r.rejects > 0 || !complete {
-		return nil, &Error{Problems: problems}
-	}
-	return r.build(loc, root, canon.Sum(data), problems), nil
+	r.sum = canon.Sum(data)
 }
 
 // repo reads one entry.
@@ -91,9 +82,13 @@ func (r *reader) topMember(n *tree.Node) {
 	case "schema_version":
 		r.schemaVersion(n)
 	case "kind":
-		r.kind(n, registryKind)
+		r.registryKind(n)
 	case "workspace_root":
 		r.readRoot(n)
+	case "include":
+		r.readIncludes(n)
+	case "add", "extend", "remove":
+		r.verb(n)
 	case "defaults":
 		r.entry(&r.defaults, n, true)
 	case streamed:
@@ -142,6 +137,15 @@ func (r *reader) schemaVersion(n *tree.Node) {
 	}
 }
 
+// registryKind accepts an overlay where one can be.
+func (r *reader) registryKind(n *tree.Node) {
+	if n.Kind == tree.String && n.Text == overlayKind && r.included {
+		r.top.hasKind, r.top.overlay = true, true
+		return
+	}
+	r.kind(n, registryKind)
+}
+
 func (r *reader) kind(n *tree.Node, want string) {
 	r.top.hasKind = true
 	s, ok := r.text(n)
@@ -152,6 +156,8 @@ func (r *reader) kind(n *tree.Node, want string) {
 	switch s {
 	case manifestKind:
 		hint = ": this file describes one repo, a registry is needed here"
+	case overlayKind:
+		hint = ": this file changes a registry that includes it, a registry is needed here"
 	case registryKind:
 		hint = ": this file describes a workspace, the manifest of a repo is needed here"
 	}
@@ -173,6 +179,7 @@ func (r *reader) readRoot(n *tree.Node) {
 	case isWindows(s):
 		r.reject(n.Mark, PathWindows, "%s is a Windows path; write it relative to this file, with forward slashes", quote(s))
 		return
+	case isAbsolute(s) && r.local:
 	case isAbsolute(s):
 		r.report(n.Mark, Nonportable, Warn, "%s is right on one machine only; write it relative to this file", quote(s))
 	case s != path.Clean(s):

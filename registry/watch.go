@@ -159,12 +159,6 @@ func sameInfo(a, b os.FileInfo) bool {
 	return os.SameFile(a, b) && a.Size() == b.Size() && a.Mode() == b.Mode() && a.ModTime().Equal(b.ModTime())
 }
 
-// sumOf gives what [source] keeps of the content of a file.
-func sumOf(path string, o *ParseOptions) string {
-	_, s, _ := readSource(path, o)
-	return s.sum
-}
-
 // readSource reads a registry file. The errors are [*Error].
 func readSource(path string, o *ParseOptions) ([]byte, source, error) {
 	s := source{path: path}
@@ -178,16 +172,4 @@ func readSource(path string, o *ParseOptions) ([]byte, source, error) {
 	}
 	s.sum = canon.Sum(data)
 	return data, s, nil
-}
-
-// load is [Load], and gives what was read.
-func load(path string, opts *ParseOptions) (*Registry, []source, error) {
-	data, s, err := readSource(path, opts)
-	if err != nil {
-		return nil, []source{s}, err
-	}
-	o := *opts
-	o.File = path
-	reg, err := Parse(data, &o)
-	return reg, []source{s}, err
 }

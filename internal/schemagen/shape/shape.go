@@ -11,6 +11,7 @@ type File struct {
 	Kind          string    `json:"kind" yaml:"kind" jsonschema:"enum=workspace_registry" jsonschema_description:"Tells a registry from the manifest of one repo."`
 	Generator     string    `json:"generator,omitempty" yaml:"generator,omitempty" jsonschema_description:"The program that wrote the file. It is not read."`
 	WorkspaceRoot string    `json:"workspace_root,omitempty" yaml:"workspace_root,omitempty" jsonschema:"default=." jsonschema_description:"The folder that the paths of repos start from, relative to this file."`
+	Include       []string  `json:"include,omitempty" yaml:"include,omitempty" jsonschema_description:"More files of this registry, below the folder of this file: files, folders, or patterns such as teams/*.yaml."`
 	Defaults      *Defaults `json:"defaults,omitempty" yaml:"defaults,omitempty" jsonschema_description:"Values for the fields that an entry does not state. A list or mapping in an entry replaces the default; the two are not merged."`
 	Repos         []Repo    `json:"repos" yaml:"repos" jsonschema_description:"One entry per repo."`
 }
