@@ -249,5 +249,5 @@ func isReference(s string) bool {
 		}
 	}
 	s = strings.TrimPrefix(s, "@")
-	return isWordByte(s[0]) && (strings.Count(s, "/") == 1 && !strings.HasSuffix(s, "/") || strings.Contains(strings.ToLower(s), "mcp"))
+	return s != "" && isWordByte(s[0]) && (strings.Count(s, "/") == 1 && !strings.HasSuffix(s, "/") || strings.Contains(strings.ToLower(s), "mcp"))
 }
