@@ -177,53 +177,61 @@ func (l *loader) file(rel string, chain []string, report func(code Code, format 
 // expand gives the files that a pattern stands for, relative to the first file and sorted: the file or the
 // files of the folder of that name, or all that match.
 func (l *loader) expand(dir, pattern string) ([]string, error) {
+	if !isPattern(pattern) {
+		return l.named(path.Join(dir, pattern))
+	}
 	found := []string{dir}
-	parts := strings.Split(pattern, "/")
-	for _, part := range parts {
+	for part := range strings.SplitSeq(pattern, "/") {
 		var next []string
 		for _, at := range found {
-			if !strings.ContainsAny(part, "*?[") {
-				next = append(next, path.Join(at, part))
-				continue
-			}
-			names, err := l.list(at)
-			if err != nil {
-				return nil, err
+			names := []string{part}
+			if isPattern(part) {
+				listed, err := l.list(at)
+				if err != nil {
+					return nil, err
+				}
+				names = slices.DeleteFunc(listed, func(name string) bool {
+					ok, err := path.Match(part, name)
+					return !ok || err != nil
+				})
 			}
 			for _, name := range names {
-				if ok, err := path.Match(part, name); ok && err == nil {
-					next = append(next, path.Join(at, name))
-				}
+				next = append(next, path.Join(at, name))
 			}
 		}
 		found = next
 	}
-	exact := !strings.ContainsAny(pattern, "*?[")
-	var files []string
-	for _, at := range found {
+	files := slices.DeleteFunc(found, func(at string) bool {
 		info, err := l.root.Stat(at)
-		switch {
-		case exact && err != nil:
-			full := filepath.Join(l.dir, filepath.FromSlash(at))
-			l.sources = append(l.sources, source{path: full, sum: sumOf(full, &l.opts)})
-			return nil, err
-		case exact && info.Mode.IsDir():
-			names, err := l.list(at)
-			if err != nil {
-				return nil, err
-			}
-			for _, name := range names {
-				if _, known := formatByName(name); known && !isLocal(name) {
-					files = append(files, path.Join(at, name))
-				}
-			}
-		case exact, err == nil && info.Mode.IsRegular() && !isLocal(at):
-			files = append(files, at)
-		}
-	}
+		return err != nil || !info.Mode.IsRegular() || isLocal(at)
+	})
 	slices.Sort(files)
 	return files, nil
 }
+
+// named gives the file of that name, or the registry files of the folder.
+func (l *loader) named(at string) ([]string, error) {
+	info, err := l.root.Stat(at)
+	if err != nil {
+		full := filepath.Join(l.dir, filepath.FromSlash(at))
+		l.sources = append(l.sources, source{path: full, sum: sumOf(full, &l.opts)})
+		return nil, err
+	}
+	if !info.Mode.IsDir() {
+		return []string{at}, nil
+	}
+	names, err := l.list(at)
+	var files []string
+	for _, name := range names {
+		if _, known := formatByName(name); known && !isLocal(name) {
+			files = append(files, path.Join(at, name))
+		}
+	}
+	slices.Sort(files)
+	return files, err
+}
+
+func isPattern(s string) bool { return strings.ContainsAny(s, "*?[") }
 
 // list gives the names in a folder but the hidden ones; none if it is no folder.
 func (l *loader) list(dir string) ([]string, error) {

@@ -6,6 +6,8 @@
 // BenchmarkExpand sets normalize.Expand beside os.Expand and other expanders,
 // BenchmarkExpandRatio measures it against os.Expand alone in interleaved
 // rounds, and BenchmarkExpandHostile times texts that were written to be slow.
+// BenchmarkRegistryRatio does the same for loading registries, beside the plain
+// strict decoders of encoding/json and yaml.v3.
 // Times on a shared machine say little; allocations are held by the tests of
 // the packages themselves.
 package bench

@@ -7,8 +7,13 @@ require (
 	github.com/buildkite/interpolate v0.1.5
 	github.com/drone/envsubst v1.0.3
 	github.com/mcpcontract/mcpcontract v0.0.0
+	gopkg.in/yaml.v3 v3.0.1
 )
 
-require gopkg.in/yaml.v3 v3.0.1 // indirect
+require (
+	github.com/BurntSushi/toml v1.6.0 // indirect
+	golang.org/x/sys v0.50.0 // indirect
+	golang.org/x/text v0.44.0 // indirect
+)
 
 replace github.com/mcpcontract/mcpcontract => ../..
