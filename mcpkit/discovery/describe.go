@@ -3,6 +3,8 @@ package discovery
 import (
 	"cmp"
 	"context"
+	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/mcpcontract/mcpcontract/mcpkit"
@@ -75,7 +77,8 @@ func (d *discovery) resolveTool(in *mcpkit.Installer) mcpkit.Tool[repoArg, descr
 }
 
 // describe writes down a resolved repo. Where the whole would be over the budget,
-// the digests of the entrypoints go first: reading a file gives its digest too.
+// the digests of the entrypoints go first, since reading a file gives its digest
+// too, then the ends of the longest lists.
 func (d *discovery) describe(repo *resolve.Repo, entrypoints []resolve.Entrypoint, notices []resolve.Notice) description {
 	reply := description{
 		RepoID:         repo.ID,
@@ -114,6 +117,72 @@ func (d *discovery) describe(repo *resolve.Repo, entrypoints []resolve.Entrypoin
 		for i := range reply.Entrypoints {
 			reply.Entrypoints[i].SHA256, reply.Entrypoints[i].Size = "", nil
 		}
+		cutLists(&reply, d.opts.MaxPage-envelope)
 	}
 	return reply
+}
+
+const (
+	codeListCut = "list_cut" // a notice: a list of the reply is not whole
+	cutNotices  = 1024       // bytes kept free for them
+)
+
+// cutLists halves whichever list costs most until the reply is within limit, and
+// says so in notices. What is cut stays declared: it can be read by its path.
+func cutLists(reply *description, limit int) {
+	lists := []*cutList{
+		sliceList("entrypoints", &reply.Entrypoints),
+		sliceList("notices", &reply.Notices),
+		sliceList("authority_order", &reply.AuthorityOrder),
+		mapList("views", &reply.Views),
+		mapList("resource_roots", &reply.ResourceRoots),
+	}
+	for cost(*reply) > limit-cutNotices {
+		worst := slices.MaxFunc(lists, func(a, b *cutList) int { return cmp.Compare(a.cost(), b.cost()) })
+		if worst.len() == 0 {
+			break // what is left is bounded by the registry
+		}
+		worst.keep(worst.len() / 2)
+	}
+	for _, l := range lists {
+		if shown := l.len(); shown < l.total {
+			reply.Notices = append(reply.Notices, notice{
+				Code:    codeListCut,
+				Message: fmt.Sprintf("%s: %d of %d are shown, to keep the reply short; the others can be used all the same", l.name, shown, l.total),
+			})
+		}
+	}
+}
+
+// cutList is a list of a reply that can be shortened.
+type cutList struct {
+	name  string
+	total int
+	len   func() int
+	cost  func() int
+	keep  func(n int) // the first n, in the order of the reply
+}
+
+func sliceList[T any](name string, list *[]T) *cutList {
+	return &cutList{
+		name: name, total: len(*list),
+		len:  func() int { return len(*list) },
+		cost: func() int { return cost(*list) },
+		keep: func(n int) { *list = (*list)[:n:n] },
+	}
+}
+
+func mapList[T any](name string, list *map[string]T) *cutList {
+	return &cutList{
+		name: name, total: len(*list),
+		len:  func() int { return len(*list) },
+		cost: func() int { return cost(*list) },
+		keep: func(n int) {
+			kept := make(map[string]T, n)
+			for _, key := range slices.Sorted(maps.Keys(*list))[:n] {
+				kept[key] = (*list)[key]
+			}
+			*list = kept
+		},
+	}
 }

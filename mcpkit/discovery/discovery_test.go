@@ -290,6 +290,50 @@ func TestResolveLargeRepo(t *testing.T) {
 	}
 }
 
+// A description that is too large even without digests drops the ends of its
+// lists, and says so, instead of locking agents out of the repo.
+func TestResolveHugeRepo(t *testing.T) {
+	var reg strings.Builder
+	reg.WriteString("-- registry.yaml --\nschema_version: \"1.0\"\nkind: workspace_registry\nrepos:\n  - repo_id: huge\n    manifest_source: generated\n    entrypoints:\n")
+	for i := range 400 {
+		fmt.Fprintf(&reg, "      - docs/guide/chapter-%04d.md\n", i)
+	}
+	reg.WriteString("    views:\n")
+	for i := range 300 {
+		fmt.Fprintf(&reg, "      view-%04d: docs/guide/chapter-%04d.md\n", i, i)
+	}
+	loaded := workspace(t, reg.String()+"-- huge/docs/guide/chapter-0399.md --\nthe end\n")
+	type reply struct {
+		Entrypoints []struct{ Path string }
+		Views       map[string]string
+		Notices     []struct{ Code, Message string }
+	}
+	for _, id := range identities {
+		t.Run(id.title, func(t *testing.T) {
+			p := dial(t, resolve.New(resolve.Static(loaded), nil), nil, id)
+			got, size := get[reply](p, "resolve_repo", `{"repo_id":"huge"}`)
+			if size > 10_000 || size < 5_000 {
+				t.Errorf("the reply has %d bytes, want nearly 10,000", size)
+			}
+			if n := len(got.Entrypoints); n == 0 || n == 400 || got.Entrypoints[0].Path != "docs/guide/chapter-0000.md" {
+				t.Errorf("got %d entrypoints, want the first of 400", n)
+			}
+			want := fmt.Sprintf("entrypoints: %d of 400 are shown, to keep the reply short; the others can be used all the same", len(got.Entrypoints))
+			found := false
+			for _, n := range got.Notices {
+				found = found || n.Code == "list_cut" && n.Message == want
+			}
+			if !found {
+				t.Errorf("no notice says %q; got %v", want, got.Notices)
+			}
+			read, _ := get[struct{ Text string }](p, "read_entrypoint", `{"repo_id":"huge","path":"docs/guide/chapter-0399.md"}`)
+			if read.Text != "the end\n" {
+				t.Errorf("an entrypoint that is not shown reads as %q", read.Text)
+			}
+		})
+	}
+}
+
 func TestResourceLimits(t *testing.T) {
 	for _, id := range identities {
 		t.Run(id.title, func(t *testing.T) {

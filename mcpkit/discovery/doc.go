@@ -48,7 +48,8 @@
 // Lists end between two items, texts at the end of a line where one fits, and a
 // whole result stays below [Options.MaxPage] on the wire, however its client
 // reads it. A cursor belongs to one query and one snapshot: the content of the
-// registry, of the folder or of the file.
+// registry, of the folder or of the file. resolve_repo has no pages: what does
+// not fit is left out at the ends of its lists, and a notice list_cut counts it.
 //
 // # Concurrency
 //
