@@ -11,6 +11,8 @@
 //     configuration becomes one safe record, and goes back to any client.
 //   - [github.com/mcpcontract/mcpcontract/token]: approval tokens that survive
 //     crashes and cannot be replayed, sealed cursors, retained contexts.
+//   - [github.com/mcpcontract/mcpcontract/stage]: candidate files are staged and
+//     promoted exactly as a human approved them, or not at all.
 //   - [github.com/mcpcontract/mcpcontract/result]: each result and error has
 //     the one representation that the calling client can read, within budget.
 //   - [github.com/mcpcontract/mcpcontract/mcpkit]: the promises wired into a

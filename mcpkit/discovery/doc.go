@@ -11,7 +11,9 @@
 //	if err != nil {
 //		log.Fatal(err)
 //	}
-//	log.Fatal(server.Run(context.Background(), &mcpkit.StdioTransport{}))
+//	if err := server.Run(context.Background(), &mcpkit.StdioTransport{}); err != nil {
+//		log.Fatal(err)
+//	}
 //
 // The rules are those of package [resolve], and the server keeps them: every
 // tool, resource and completion asks the resolver, and there is no other way to

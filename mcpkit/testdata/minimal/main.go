@@ -32,5 +32,7 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	log.Fatal(server.Run(context.Background(), &mcpkit.StdioTransport{}))
+	if err := server.Run(context.Background(), &mcpkit.StdioTransport{}); err != nil {
+		log.Fatal(err)
+	}
 }
