@@ -15,7 +15,7 @@ import (
 
 // Bounds of what a person is shown of one proposal.
 const (
-	maxLines = 20
+	maxLines = 40
 	maxLine  = 200
 )
 
@@ -101,8 +101,9 @@ func describe(rec *token.Record) string {
 	claim := &rec.Claim
 	var b strings.Builder
 	fmt.Fprintf(&b, "  project: %s\n  tool:    %s\n  asked by %s\n", clean(claim.Project), clean(claim.Tool), clean(claim.Subject))
-	writeLines(&b, "  ", keptSummary(claim))
-	if len(claim.Base) > 0 {
+	if summary := keptSummary(claim); len(summary) > 0 {
+		writeLines(&b, "  ", summary)
+	} else {
 		fmt.Fprintf(&b, "  paths:   %d\n", len(claim.Base))
 		var paths []string
 		for _, path := range slices.Sorted(maps.Keys(claim.Base)) {

@@ -77,6 +77,10 @@ type Command[Req, Plan, Out any] struct {
 	// panics, or the process dies, the approval stays in use and is never used again. Either Apply or Begin is required.
 	Apply func(ctx context.Context, plan Plan) (Out, error)
 
+	// Disabled, if not nil, is the error of every well-formed call: clients see the command, and it does nothing. Then only
+	// Name, Description and Effect are required.
+	Disabled error
+
 	// Begin takes the place of Apply where a crash must not leave the outcome open: it takes the lock under which plans are
 	// carried out, finishes what was interrupted, and returns what remembers the outcome of each approval. It is called
 	// before the proposal is computed again.
@@ -94,8 +98,9 @@ type Proposal[Plan any] struct {
 	// them differs later, proposal_stale names it. The limits are those of token.Claim.
 	Base map[string]string
 
-	// Summary has the lines that a person reads before deciding, besides the paths of Base. Make them from the plan, never
-	// from what a model wrote. At most 20 lines of 200 characters are shown.
+	// Summary has the lines that a person reads before deciding; empty means the paths of Base. Make them from the plan,
+	// never from what a model wrote. All of them are approved, at most 40 lines of 200 characters are shown, with what is
+	// not printable replaced.
 	Summary []string
 }
 
@@ -142,9 +147,6 @@ func (c Command[Req, Plan, Out]) compile(in *Installer) (*command[Req, Plan, Out
 	if err := c.check(); err != nil {
 		return nil, err
 	}
-	if err := c.Approvals.check(); err != nil {
-		return nil, err
-	}
 	wire, err := newCommandWire(reflect.TypeFor[Req](), reflect.TypeFor[Plan](), reflect.TypeFor[Out](), c.Schema)
 	if err != nil {
 		return nil, err
@@ -171,14 +173,16 @@ func (c *Command[Req, Plan, Out]) check() error {
 		}
 	}
 	switch {
+	case c.Effect == ReadOnly:
+		return errors.New("a command is not ReadOnly: use a Tool")
+	case c.Disabled != nil:
+		return nil
 	case len(missing) > 0:
 		return fmt.Errorf("the fields Approvals, Plan and Receipt are required, not set: %s", strings.Join(missing, ", "))
 	case (c.Apply == nil) == (c.Begin == nil):
 		return errors.New("exactly one of the fields Apply and Begin has to be set")
-	case c.Effect == ReadOnly:
-		return errors.New("a command is not ReadOnly: use a Tool")
 	}
-	return nil
+	return c.Approvals.check()
 }
 
 // command is a Command that is installed.

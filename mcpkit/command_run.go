@@ -59,6 +59,8 @@ func (c *command[Req, Plan, Out]) call(ctx context.Context, req *mcp.CallToolReq
 	switch {
 	case err != nil:
 		return answer{}, err
+	case c.Disabled != nil:
+		return answer{}, c.Disabled
 	case c.Approvals.By == Elicit && (req.Params.RequestState != "" || req.Params.InputResponses != nil):
 		return c.answered(ctx, req, op)
 	case op == opPrepare:

@@ -61,7 +61,10 @@ func dialWith(tb testing.TB, server *mcp.Server, e era, caps string) *peer {
 	}()
 	tb.Cleanup(func() {
 		clientOut.Close()
-		if err := <-ended; err != nil {
+		go io.Copy(io.Discard, clientIn) // what nobody waited for, such as a question taken back
+		err := <-ended
+		serverOut.Close()
+		if err != nil {
 			tb.Errorf("server ended with %v", err)
 		}
 	})

@@ -16,6 +16,7 @@ import (
 
 	"github.com/mcpcontract/mcpcontract/mcpkit"
 	"github.com/mcpcontract/mcpcontract/mcpkit/contracttest"
+	"github.com/mcpcontract/mcpcontract/mcpkit/internal/wiretest"
 	"github.com/mcpcontract/mcpcontract/mcpkit/templates"
 )
 
@@ -77,24 +78,6 @@ func TestContract(t *testing.T) {
 	}})
 }
 
-// A toolResult is a result as it comes off the wire.
-type toolResult struct {
-	Content []struct {
-		Type     string
-		Text     *string
-		Resource *struct{ URI, MIMEType, Text string }
-	}
-	StructuredContent json.RawMessage
-	IsError           bool
-}
-
-func (r toolResult) last() string {
-	if len(r.Content) == 0 || r.Content[len(r.Content)-1].Text == nil {
-		return ""
-	}
-	return *r.Content[len(r.Content)-1].Text
-}
-
 func descriptorOf(id, artifact, media, text, content string) string {
 	return fmt.Sprintf(`{"id":%q,"uri":"template://v2/%s","artifactPath":%q,"mediaType":%q,"sha256":%q,"size":%d%s}`,
 		id, id, artifact, media, sumOf(text), len(text), content)
@@ -117,19 +100,19 @@ func TestGetMany(t *testing.T) {
 		descriptorOf("ignore.file", ".gitignore", "text/plain; charset=utf-8", "", "") + `]}`
 	full := `{"items":[` + descriptorOf("plan", "docs/plan.md", "text/markdown", planText, `,"content":"# Plan\n\n<what & why>\n"`) + "," +
 		descriptorOf("ignore.file", ".gitignore", "text/plain; charset=utf-8", "", `,"content":""`) + `]}`
-	for _, e := range eras {
-		t.Run(e, func(t *testing.T) {
-			structured := dial(t, newServer(t), e, "codex-mcp-client")
+	for _, e := range wiretest.Eras() {
+		t.Run(string(e), func(t *testing.T) {
+			structured := wiretest.Dial(t, newServer(t), e, "codex-mcp-client")
 			for _, mode := range []string{"", `,"contentMode":"text"`, `,"contentMode":"embedded_resource"`} {
-				r := structured.call(t, "template_get_many", fmt.Sprintf(args, mode))
+				r := structured.Call(t, "template_get_many", fmt.Sprintf(args, mode))
 				if !sameJSON(t, string(r.StructuredContent), full) || len(r.Content) != 0 {
 					t.Errorf("structured%s: got %s and %d blocks, want %s", mode, r.StructuredContent, len(r.Content), full)
 				}
 			}
-			text := dial(t, newServer(t), e, "zed")
+			text := wiretest.Dial(t, newServer(t), e, "zed")
 			for _, mode := range []string{"", `,"contentMode":"embedded_resource"`} {
-				r := text.call(t, "template_get_many", fmt.Sprintf(args, mode))
-				if len(r.Content) != 3 || r.StructuredContent != nil || r.last() != plain {
+				r := text.Call(t, "template_get_many", fmt.Sprintf(args, mode))
+				if len(r.Content) != 3 || r.StructuredContent != nil || r.JSON() != plain {
 					t.Fatalf("text%s: got %+v, want two blocks and %s", mode, r, plain)
 				}
 				first, second := r.Content[0].Resource, r.Content[1].Resource
@@ -140,8 +123,8 @@ func TestGetMany(t *testing.T) {
 					t.Errorf("text%s: second block: %+v", mode, second)
 				}
 			}
-			r := text.call(t, "template_get_many", fmt.Sprintf(args, `,"contentMode":"text"`))
-			if len(r.Content) != 3 || *r.Content[0].Text != planText || *r.Content[1].Text != "" || r.last() != plain {
+			r := text.Call(t, "template_get_many", fmt.Sprintf(args, `,"contentMode":"text"`))
+			if len(r.Content) != 3 || *r.Content[0].Text != planText || *r.Content[1].Text != "" || r.JSON() != plain {
 				t.Errorf("text blocks: got %+v", r)
 			}
 		})
@@ -161,11 +144,11 @@ func TestGetManyRefuses(t *testing.T) {
 		{"mode", `{"ids":["plan"],"contentMode":"html"}`, "invalid_arguments", "want one of embedded_resource, text"},
 		{"extra", `{"ids":["plan"],"set":"v1"}`, "invalid_arguments", `"set" is unexpected`},
 	}
-	for _, e := range eras {
-		p := dial(t, newServer(t), e, "zed")
+	for _, e := range wiretest.Eras() {
+		p := wiretest.Dial(t, newServer(t), e, "zed")
 		for _, tt := range tests {
-			r := p.call(t, "template_get_many", tt.args)
-			if text := strings.ReplaceAll(r.last(), `\\\"`, `\"`); !r.IsError || !strings.Contains(text, `"code":"`+tt.code) || !strings.Contains(unquote(text), unquote(tt.want)) {
+			r := p.Call(t, "template_get_many", tt.args)
+			if text := strings.ReplaceAll(r.JSON(), `\\\"`, `\"`); !r.IsError || !strings.Contains(text, `"code":"`+tt.code) || !strings.Contains(unquote(text), unquote(tt.want)) {
 				t.Errorf("%s %s: got %s, want %s with %s", e, tt.name, text, tt.code, tt.want)
 			}
 		}
@@ -176,24 +159,24 @@ func unquote(s string) string { return strings.ReplaceAll(s, `\"`, `"`) }
 
 // Nothing on the wire names a file of the set.
 func TestResources(t *testing.T) {
-	for _, e := range eras {
-		p := dial(t, newServer(t), e, "zed")
-		list := string(p.send(t, "resources/list", `{}`))
+	for _, e := range wiretest.Eras() {
+		p := wiretest.Dial(t, newServer(t), e, "zed")
+		list := string(p.Send(t, "resources/list", `{}`))
 		for _, id := range []string{"plan", "decision-record", "ignore.file"} {
 			if !strings.Contains(list, `"uri":"template://v2/`+id+`"`) {
 				t.Errorf("%s: the list lacks %s: %s", e, id, list)
 			}
 		}
-		read := string(p.send(t, "resources/read", `{"uri":"template://v2/decision-record"}`))
+		read := string(p.Send(t, "resources/read", `{"uri":"template://v2/decision-record"}`))
 		if !strings.Contains(read, `"text":"# Decision\n"`) || !strings.Contains(read, `"mimeType":"text/markdown"`) {
 			t.Errorf("%s: read: %s", e, read)
 		}
-		tools := string(p.send(t, "tools/list", `{}`))
+		tools := string(p.Send(t, "tools/list", `{}`))
 		if all := list + read + tools; strings.Contains(all, "provider") {
 			t.Errorf("%s: a path of the provider is public: %s", e, all)
 		}
 		for _, uri := range []string{"template://v2/nope", "template://v1/plan", "template://v2/../plan", "template://v2/plan/", "template://v2/provider%2Fplan.tmpl"} {
-			if r := string(p.send(t, "resources/read", fmt.Sprintf(`{"uri":%q}`, uri))); !strings.Contains(r, `"code":-32602`) && !strings.Contains(r, `"code":-32002`) {
+			if r := string(p.Send(t, "resources/read", fmt.Sprintf(`{"uri":%q}`, uri))); !strings.Contains(r, `"code":-32602`) && !strings.Contains(r, `"code":-32002`) {
 				t.Errorf("%s: %s: got %s, want not found", e, uri, r)
 			}
 		}
@@ -212,7 +195,7 @@ func TestImmutable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := dial(t, server, eras[0], "codex").call(t, "template_get_many", `{"ids":["decision-record"]}`)
+	r := wiretest.Dial(t, server, wiretest.Handshake, "codex").Call(t, "template_get_many", `{"ids":["decision-record"]}`)
 	if !strings.Contains(string(r.StructuredContent), `"content":"# Decision\n"`) {
 		t.Errorf("got %s", r.StructuredContent)
 	}
@@ -222,10 +205,10 @@ func TestImmutable(t *testing.T) {
 }
 
 func TestLoadRefuses(t *testing.T) {
-	edit := func(old, new string) func(fstest.MapFS) {
+	edit := func(old, other string) func(fstest.MapFS) {
 		return func(files fstest.MapFS) {
 			src := string(files["templates.yaml"].Data)
-			changed := strings.Replace(src, old, new, 1)
+			changed := strings.Replace(src, old, other, 1)
 			if changed == src {
 				panic("the edit does nothing: " + old)
 			}

@@ -1,0 +1,296 @@
+package candidates
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/mcpcontract/mcpcontract/mcpkit"
+	"github.com/mcpcontract/mcpcontract/result"
+	"github.com/mcpcontract/mcpcontract/stage"
+)
+
+const (
+	// CodeDisabled answers every call of a server that has no area.
+	CodeDisabled = "proposal_access_disabled"
+	// CodeRejected answers a candidate with which a [Validator] finds problems. The details list them.
+	CodeRejected = "candidate_rejected"
+)
+
+// Options add to what [Feature] does. Nil and the zero value add nothing.
+type Options struct {
+	// Validators look at a candidate before it is proposed, and again before it is promoted, in this order.
+	Validators []Validator
+
+	// Generate, if not nil, returns further files to be written together with the candidate, such as an index of it. They
+	// are part of what is approved, so it has to return the same for the same candidate and project.
+	Generate func(ctx context.Context, c *Candidate) ([]stage.Generated, error)
+}
+
+// Validator is one named check of candidates. It can add problems and can take none away.
+type Validator struct {
+	// Name tells which validator found something. Required, and unique.
+	Name string
+
+	// Check returns what is wrong with a candidate, and what the person who decides should know. It has to return the same
+	// for the same candidate and project, since all of it is part of what is approved. An error refuses the candidate
+	// without a verdict. Required.
+	Check func(ctx context.Context, c *Candidate) (Verdict, error)
+}
+
+// Verdict is what a [Validator] finds. The zero Verdict is that all is well.
+type Verdict struct {
+	// Problems are reasons to refuse the candidate. One is enough.
+	Problems []string
+	// Notes are shown to the person who decides, and are part of what is approved.
+	Notes []string
+}
+
+// Candidate is what a [Validator] sees: the files as they would be promoted.
+type Candidate struct {
+	// ID is its id.
+	ID string
+	// Files are its files, sorted by the bytes of their paths.
+	Files []stage.File
+
+	area     *stage.Area
+	manifest stage.Manifest
+}
+
+// ReadFile returns the bytes of one of Files, by its path. They are those that Files has the hash of, or none.
+func (c *Candidate) ReadFile(ctx context.Context, path string) ([]byte, error) {
+	for _, f := range c.Files {
+		if f.Path == path {
+			return c.area.ReadFile(ctx, c.manifest, f)
+		}
+	}
+	return nil, fmt.Errorf("candidate %s has no file %.200q", c.ID, path)
+}
+
+// Feature adds the six tools, for the candidates of one area. approvals says how promotions are approved.
+//
+// With a nil area, for a server that may not write, the tools are there and answer [CodeDisabled]; then approvals is not
+// used. The error of the feature says which of the options, or which field of approvals, is missing.
+func Feature(area *stage.Area, approvals *mcpkit.Approvals, opts *Options) mcpkit.Feature {
+	f := &feature{area: area, approvals: approvals}
+	if opts != nil {
+		f.opts = *opts
+	}
+	return f.install
+}
+
+type feature struct {
+	area      *stage.Area
+	approvals *mcpkit.Approvals
+	opts      Options
+}
+
+// errDisabled is the error of a server without an area.
+func errDisabled() error {
+	return &result.Error{Code: CodeDisabled, Message: "this server was started without a writer: it takes no proposals"}
+}
+
+func (f *feature) install(in *mcpkit.Installer) error {
+	names := make(map[string]bool)
+	for _, v := range f.opts.Validators {
+		if v.Name == "" || v.Check == nil || names[v.Name] {
+			return fmt.Errorf("candidates: validator %q has no name of its own, or no Check", v.Name)
+		}
+		names[v.Name] = true
+	}
+	for _, tool := range f.tools() {
+		if err := tool(in); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// enabled passes a tool through if there is an area.
+func enabled[In, Out any](f *feature, run func(ctx context.Context, in In) (Out, error)) func(ctx context.Context, in In) (Out, error) {
+	if f.area != nil {
+		return run
+	}
+	return func(context.Context, In) (Out, error) {
+		var none Out
+		return none, errDisabled()
+	}
+}
+
+func (f *feature) tools() []mcpkit.Feature {
+	return []mcpkit.Feature{
+		mcpkit.Tool[prepareArgs, prepared]{
+			Name:  "candidate_prepare",
+			Title: "Prepare a candidate",
+			Description: "Declare the complete set of files of a candidate, and get the directory to write them to. " +
+				"Staged files that are no longer declared are removed. Nothing in the project changes.",
+			Effect:     mcpkit.Destructive,
+			Idempotent: true,
+			Run:        enabled(f, f.prepare),
+		}.Install,
+		mcpkit.Tool[candidateArgs, inspected]{
+			Name:        "candidate_inspect",
+			Title:       "Inspect a candidate",
+			Description: "List the staged files of a candidate with size and SHA-256, and one digest over all. Fails on any file that was not declared, and on links.",
+			Effect:      mcpkit.ReadOnly,
+			Run:         enabled(f, f.inspect),
+		}.Install,
+		f.command().Install,
+		mcpkit.Tool[candidateArgs, discarded]{
+			Name:        "candidate_discard",
+			Title:       "Discard a candidate",
+			Description: "Remove a candidate with all its staged files. What was promoted from it stays.",
+			Effect:      mcpkit.Destructive,
+			Idempotent:  true,
+			Run:         enabled(f, f.discard),
+		}.Install,
+		mcpkit.Tool[noArgs, recovered]{
+			Name:        "operation_recover",
+			Title:       "Recover an operation",
+			Description: "Finish a promotion that was interrupted after its commit point, or clear away one that was not. Harmless if there is none.",
+			Effect:      mcpkit.Destructive,
+			Idempotent:  true,
+			Run:         enabled(f, f.recover),
+		}.Install,
+		mcpkit.Tool[operationArgs, recovered]{
+			Name:        "operation_abort",
+			Title:       "Abort an operation",
+			Description: "Undo an interrupted promotion: restore the files that were there before. A promotion with a receipt cannot be aborted.",
+			Effect:      mcpkit.Destructive,
+			Idempotent:  true,
+			Run:         enabled(f, f.abort),
+		}.Install,
+	}
+}
+
+type noArgs struct{}
+
+type candidateArgs struct {
+	CandidateID string `json:"candidateId" jsonschema:"id of the candidate: lower-case letters and digits in parts joined by -" schema:"maxLength=64 pattern=^[a-z0-9]+(-[a-z0-9]+)*$"`
+}
+
+type prepareArgs struct {
+	candidateArgs
+	ExpectedFiles []string `json:"expectedFiles" jsonschema:"all files of the candidate, by their paths in the project" schema:"maxItems=4096"`
+}
+
+type operationArgs struct {
+	OperationID string `json:"operationId" jsonschema:"id of the operation, as an error or a receipt names it" schema:"pattern=^op-[0-9]{10}-[a-z0-9]{8}$"`
+}
+
+type prepared struct {
+	CandidateID   string   `json:"candidateId"`
+	StagePath     string   `json:"stagePath"`
+	RetainedFiles []string `json:"retainedFiles"`
+	RemovedFiles  []string `json:"removedFiles"`
+}
+
+type inspected struct {
+	CandidateID string       `json:"candidateId"`
+	Files       []stagedFile `json:"files"`
+	Digest      string       `json:"digest" schema:"kind=sha256"`
+}
+
+type stagedFile struct {
+	Path   string `json:"path"`
+	Size   int64  `json:"size"`
+	SHA256 string `json:"sha256" schema:"kind=sha256"`
+}
+
+type discarded struct {
+	CandidateID  string   `json:"candidateId"`
+	RemovedFiles []string `json:"removedFiles"`
+}
+
+// recovered says what became of an operation.
+type recovered struct {
+	Outcome     string   `json:"outcome" schema:"enum=none|finished|undone"`
+	OperationID string   `json:"operationId,omitempty"`
+	CandidateID string   `json:"candidateId,omitempty"`
+	Files       []string `json:"files"`
+	KeptFiles   []string `json:"keptFiles"`
+}
+
+func (f *feature) prepare(ctx context.Context, in prepareArgs) (prepared, error) {
+	p, err := f.area.Prepare(ctx, in.CandidateID, in.ExpectedFiles)
+	return prepared{in.CandidateID, p.Dir, p.Retained, p.Removed}, err
+}
+
+func (f *feature) inspect(ctx context.Context, in candidateArgs) (inspected, error) {
+	m, err := f.area.Inspect(ctx, in.CandidateID)
+	if err != nil {
+		return inspected{}, err
+	}
+	out := inspected{CandidateID: m.Candidate, Digest: m.Digest}
+	for _, file := range m.Files {
+		out.Files = append(out.Files, stagedFile{file.Path, file.Size, file.SHA256})
+	}
+	return out, nil
+}
+
+func (f *feature) discard(ctx context.Context, in candidateArgs) (discarded, error) {
+	removed, err := f.area.Discard(ctx, in.CandidateID)
+	return discarded{in.CandidateID, removed}, err
+}
+
+func (f *feature) recover(ctx context.Context, _ noArgs) (recovered, error) {
+	return outcome(f.area.Recover(ctx))
+}
+
+func (f *feature) abort(ctx context.Context, in operationArgs) (recovered, error) {
+	return outcome(f.area.Abort(ctx, in.OperationID))
+}
+
+func outcome(r stage.Recovery, err error) (recovered, error) {
+	out := recovered{Outcome: "finished", OperationID: r.Operation, CandidateID: r.Candidate, Files: r.Files, KeptFiles: r.Kept}
+	switch {
+	case r.Operation == "":
+		out.Outcome = "none"
+	case r.Undone:
+		out.Outcome = "undone"
+	}
+	return out, err
+}
+
+// problem is one entry of the details of candidate_rejected.
+type problem struct {
+	Validator string `json:"validator"`
+	Problem   string `json:"problem"`
+}
+
+// maxProblems bounds how many problems an error repeats.
+const maxProblems = 20
+
+// judge asks the validators, and returns a line for each of their names and notes.
+func (f *feature) judge(ctx context.Context, c *Candidate) (lines []string, err error) {
+	var problems []problem
+	for _, v := range f.opts.Validators {
+		verdict, err := v.Check(ctx, c)
+		if err != nil {
+			return nil, err
+		}
+		for _, text := range verdict.Problems {
+			problems = append(problems, problem{v.Name, text})
+		}
+		lines = append(lines, "validator "+v.Name+": passed")
+		for _, note := range verdict.Notes {
+			lines = append(lines, "validator "+v.Name+": "+note)
+		}
+	}
+	if problems == nil {
+		return lines, nil
+	}
+	return nil, &result.Error{
+		Code:    CodeRejected,
+		Message: fmt.Sprintf("candidate %s has %d problems, the first of %s: correct the staged files and prepare again", c.ID, len(problems), problems[0].Validator),
+		Details: map[string]any{"count": len(problems), "problems": problems[:min(len(problems), maxProblems)]},
+	}
+}
+
+// before is the JSON of the hash of a file, null for none.
+func before(sum string) json.RawMessage {
+	if sum == "" {
+		return json.RawMessage("null")
+	}
+	return json.RawMessage(`"` + sum + `"`)
+}
