@@ -87,7 +87,10 @@ const (
 func (x *exchange) panicked(ctx context.Context, p any) (mcp.Result, error) {
 	x.opts.logger().ErrorContext(ctx, "panic in a handler", "method", x.method, "target", x.target(),
 		"panic", fmt.Sprint(p), "stack", string(debug.Stack()))
-	e := &Error{Code: CodeInternal, Message: "the server failed inside this call; its log has the details"}
+	e := &Error{Code: CodeInternal, Message: "the server failed inside this call"}
+	if x.opts.Logger != nil {
+		e.Message += "; its log has the details"
+	}
 	if x.method == methodCall {
 		return x.failure(e), nil
 	}

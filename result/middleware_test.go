@@ -34,6 +34,9 @@ func TestLog(t *testing.T) {
 			if strings.Contains(reply, "secret of the panic") || strings.Contains(reply, "goroutine") {
 				t.Errorf("the reply says too much: %s", reply)
 			}
+			if !strings.Contains(reply, "its log has the details") {
+				t.Errorf("the reply does not point to the log: %s", reply)
+			}
 			for _, want := range []string{"level=ERROR", `msg="panic in a handler"`, "secret of the panic", "server_test.go"} {
 				if !strings.Contains(log.String(), want) {
 					t.Errorf("the log lacks %q: %s", want, log.String())
