@@ -210,3 +210,32 @@ func TestError(t *testing.T) {
 		t.Errorf("details %v of nothing", details)
 	}
 }
+
+func TestReadFile(t *testing.T) {
+	p := newProject(t, allowDocs(), nil)
+	p.prepare(t, "one", map[string]string{"docs/a.md": "a\xff"})
+	m, err := p.area.Inspect(t.Context(), "one")
+	must(t, err)
+	dir, err := p.area.Dir("one")
+	if dir != ".mcpcontract/stage/one" || err != nil {
+		t.Errorf("the candidate is in %q, %v", dir, err)
+	}
+	data, err := p.area.ReadFile(t.Context(), m, m.Files[0])
+	if string(data) != "a\xff" || err != nil {
+		t.Errorf("read %q, %v", data, err)
+	}
+	p.write(t, dir+"/docs/a.md", "b\xff")
+	_, err = p.area.ReadFile(t.Context(), m, m.Files[0])
+	wantCode(t, err, stage.CodeChanged)
+	must(t, os.Remove(p.path(dir+"/docs/a.md")))
+	must(t, os.Symlink("/etc/passwd", p.path(dir+"/docs/a.md")))
+	for _, path := range []string{"docs/a.md", "../one.files.json", "docs"} {
+		_, err = p.area.ReadFile(t.Context(), m, stage.File{Path: path, SHA256: m.Files[0].SHA256})
+		wantCode(t, err, stage.CodeUnsafe)
+	}
+	m.Candidate = "../x"
+	_, err = p.area.ReadFile(t.Context(), m, m.Files[0])
+	wantCode(t, err, stage.CodeCandidate)
+	_, err = p.area.Dir("../x")
+	wantCode(t, err, stage.CodeCandidate)
+}

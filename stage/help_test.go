@@ -47,56 +47,56 @@ func (p *project) open(tb testing.TB, opts *stage.Options) *stage.Area {
 func (p *project) path(name string) string { return filepath.Join(p.dir, filepath.FromSlash(name)) }
 
 // write writes a file, and makes its directory.
-func (p *project) write(t testing.TB, name, text string) {
-	t.Helper()
+func (p *project) write(tb testing.TB, name, text string) {
+	tb.Helper()
 	if err := os.MkdirAll(filepath.Dir(p.path(name)), 0o755); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	if err := os.WriteFile(p.path(name), []byte(text), 0o644); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 }
 
 // prepare declares and writes the files of a candidate.
-func (p *project) prepare(t testing.TB, id string, files map[string]string) {
-	t.Helper()
+func (p *project) prepare(tb testing.TB, id string, files map[string]string) {
+	tb.Helper()
 	var names []string
 	for name := range files {
 		names = append(names, name)
 	}
-	prepared, err := p.area.Prepare(t.Context(), id, names)
+	prepared, err := p.area.Prepare(tb.Context(), id, names)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	for name, text := range files {
-		p.write(t, prepared.Dir+"/"+name, text)
+		p.write(tb, prepared.Dir+"/"+name, text)
 	}
 }
 
 // plan plans the promotion of a candidate.
-func (p *project) plan(t testing.TB, id string, generated []stage.Generated, remove []string) stage.Plan {
-	t.Helper()
-	m, err := p.area.Inspect(t.Context(), id)
+func (p *project) plan(tb testing.TB, id string, generated []stage.Generated, remove []string) stage.Plan {
+	tb.Helper()
+	m, err := p.area.Inspect(tb.Context(), id)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	plan, err := p.area.Plan(t.Context(), m, generated, remove)
+	plan, err := p.area.Plan(tb.Context(), m, generated, remove)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return plan
 }
 
 // tree returns the files of the project by path, without those of the area.
-func (p *project) tree(t testing.TB) map[string]string {
-	t.Helper()
-	return treeOf(t, p.dir, ".mcpcontract")
+func (p *project) tree(tb testing.TB) map[string]string {
+	tb.Helper()
+	return treeOf(tb, p.dir, ".mcpcontract")
 }
 
 // treeOf returns the content of all files below dir by path, directories that
 // are empty with a slash behind, what is below skip left out.
-func treeOf(t testing.TB, dir, skip string) map[string]string {
-	t.Helper()
+func treeOf(tb testing.TB, dir, skip string) map[string]string {
+	tb.Helper()
 	all := map[string]string{}
 	err := filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -126,16 +126,16 @@ func treeOf(t testing.TB, dir, skip string) map[string]string {
 		return err
 	})
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return all
 }
 
 // wantCode checks the code of err.
-func wantCode(t testing.TB, err error, want stage.Code) {
-	t.Helper()
+func wantCode(tb testing.TB, err error, want stage.Code) {
+	tb.Helper()
 	if got := stage.CodeOf(err); got != want {
-		t.Fatalf("code is %q, want %q: %v", got, want, err)
+		tb.Fatalf("code is %q, want %q: %v", got, want, err)
 	}
 }
 

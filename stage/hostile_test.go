@@ -11,10 +11,10 @@ import (
 	"github.com/mcpcontract/mcpcontract/stage"
 )
 
-func must(t testing.TB, err error) {
-	t.Helper()
+func must(tb testing.TB, err error) {
+	tb.Helper()
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 }
 

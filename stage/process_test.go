@@ -145,10 +145,10 @@ func (f flip) stage(ctx context.Context, dir string, area *stage.Area, i int) (s
 }
 
 // write writes the files of state i without a promotion.
-func (f flip) write(t testing.TB, p *project, i int) {
-	t.Helper()
+func (f flip) write(tb testing.TB, p *project, i int) {
+	tb.Helper()
 	for name, text := range f.files[i] {
-		p.write(t, name, text)
+		p.write(tb, name, text)
 	}
 }
 

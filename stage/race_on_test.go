@@ -6,11 +6,11 @@ package stage_test
 // concurrency in one process and makes it ten times slower.
 const (
 	minStates  = 1_000
-	killPoints = 20
+	killPoints = 10
 	powerCuts  = 10
 	faultEvery = 7
 	nestEvery  = 20
 )
 
 // crashLimits is explained where there is no race detector.
-var crashLimits = []int{12, 4}
+var crashLimits = []int{8, 3}
