@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"encoding/base64"
 	"encoding/binary"
+	"strings"
 	"time"
 )
 
@@ -64,7 +65,7 @@ func (s *sealer) Seal(plain, bound []byte) (string, error) {
 
 func (s *sealer) Open(sealed string, bound []byte) ([]byte, error) {
 	invalid := &Error{Code: CodeCursorInvalid, Message: "the cursor is not valid for this call or has expired: start again without a cursor"}
-	if len(sealed) > maxSealed {
+	if len(sealed) > maxSealed || strings.ContainsAny(sealed, "\r\n") { // which decoding would skip
 		return nil, invalid
 	}
 	data, err := base64.RawURLEncoding.Strict().DecodeString(sealed)
