@@ -41,6 +41,7 @@ func put(t *testing.T, path, text string, mod time.Time) {
 type watching struct {
 	*registry.Watcher
 	path   string
+	mu     sync.Mutex
 	events []string
 }
 
@@ -50,6 +51,8 @@ func watch(t *testing.T, text string) *watching {
 	put(t, w.path, text, long(0))
 	var err error
 	w.Watcher, err = registry.Watch(w.path, interval, nil, func(changes []registry.Change, err error) {
+		w.mu.Lock()
+		defer w.mu.Unlock()
 		for _, c := range changes {
 			w.events = append(w.events, string(c.Code)+" "+c.RepoID)
 		}
@@ -84,6 +87,8 @@ func (w *watching) want(t *testing.T, ids string, events ...string) {
 	if got := strings.Join(have, " "); got != ids {
 		t.Errorf("the registry in force has %q, want %q", got, ids)
 	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	if diff := cmp.Diff(events, w.events); diff != "" {
 		t.Errorf("notified (-want +got):\n%s", diff)
 	}
