@@ -149,7 +149,7 @@ func (p *jsonParser) members(n *Node, depth int) {
 		name := p.name()
 		p.space()
 		if p.peek() != ':' {
-			p.fail("a colon is missing after the name "+quoteShort(name), "write name: value pairs")
+			p.fail("a colon is missing after a name", "write name: value pairs")
 		}
 		p.take()
 		p.space()
@@ -237,6 +237,9 @@ func (p *jsonParser) name() string {
 		p.pos++
 	}
 	if p.pos == start {
+		if yamlSign(p.src[start:]) {
+			p.failYAML(start)
+		}
 		p.fail("a name in quotes should stand here", "")
 	}
 	p.fixed |= JSON5
@@ -246,13 +249,4 @@ func (p *jsonParser) name() string {
 func isNameByte(c byte) bool {
 	return c == '_' || c == '$' || c == '-' || c == '.' || c == '/' || c == '@' ||
 		'0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
-}
-
-// quoteShort quotes the start of s for a message.
-func quoteShort(s string) string {
-	const limit = 40
-	if len(s) > limit {
-		return string(AppendQuoted(nil, strings.ToValidUTF8(s[:limit], ""))) + "..."
-	}
-	return string(AppendQuoted(nil, s))
 }

@@ -81,8 +81,7 @@ func TestJSONFaults(t *testing.T) {
 		limit    bool
 	}{
 		{"nothing", "  ", 2, "the text ends", false},
-		{"no colon", `{"a" 1}`, 5, `colon is missing after the name "a"`, false},
-		{"a long name", `{"` + strings.Repeat("a", 99) + `"}`, 102, `aaa"...`, false},
+		{"no colon", `{"a" 1}`, 5, `colon is missing after a name`, false},
 		{"no name", `{"a":1,=}`, 7, "a name in quotes", false},
 		{"no value", `{"a":}`, 5, "a value should stand here", false},
 		{"an open string", "{\n\"a\": \"x\n}", 7, "not closed before the end of its line", false},

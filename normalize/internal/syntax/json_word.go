@@ -27,9 +27,22 @@ func (p *jsonParser) word() *Node {
 		n.Kind, n.Text = Number, text
 		return n
 	}
+	if yamlSign(text) && text != "!0" && text != "!1" {
+		p.failYAML(start)
+	}
 	p.fixed |= JSON5
 	p.loose(n, text)
 	return n
+}
+
+// yamlSign tells whether a word is an alias, an anchor, a tag or a merge key of
+// YAML, and so stands for something other than its text.
+func yamlSign(word string) bool {
+	return word[0] == '*' || word[0] == '&' || word[0] == '!' || strings.HasPrefix(word, "<<")
+}
+
+func (p *jsonParser) failYAML(at int) {
+	panic(&Error{Offset: at, Msg: "an alias, an anchor or a tag of YAML cannot stand here", Hint: "write the value out, in quotation marks", yaml: true})
 }
 
 // loose reads what is not JSON.

@@ -193,6 +193,8 @@ type Error struct {
 	Msg    string // what is wrong
 	Hint   string // what to do, or empty
 	Limit  bool   // a bound of this package was reached
+
+	yaml bool // the text is no JSON but may be YAML
 }
 
 // Error gives the message and the offset.

@@ -83,7 +83,7 @@ func (s *splitter) yaml() bool {
 	}
 	end := len(s.c.text)
 	if err != nil {
-		if cut := beforeProse(src, err); cut > 0 {
+		if cut := beforeProse(src, err); cut > 0 && !isLimit(err) {
 			if docs2, fixed2, err2 := YAML(src[:cut]); err2 == nil {
 				docs, fixed, err, end = docs2, fixed2, nil, start+cut
 			}
@@ -92,12 +92,18 @@ func (s *splitter) yaml() bool {
 	if err != nil {
 		s.failures++
 		line := s.c.text[s.pos : s.pos+lineLen(s.c.text[s.pos:])]
-		if yamlLike(line) && !strings.Contains(line, "{") { // no sentence, no fragment
+		if isLimit(err) || yamlLike(line) && !strings.Contains(line, "{") { // no sentence, no fragment
 			s.fault(err, start)
 			s.broken = true
 		}
 		return false
 	}
+	s.takeYAML(docs, fixed, mended, start, end)
+	return true
+}
+
+// takeYAML adds the documents of a YAML text that spans start to end.
+func (s *splitter) takeYAML(docs []*Node, fixed Repairs, mended string, start, end int) {
 	s.pos, s.comments = end, false // those before belong to it
 	s.out.Fixed |= fixed
 	for _, n := range docs {
@@ -105,7 +111,30 @@ func (s *splitter) yaml() bool {
 			s.tree(Document{Form: YAMLForm, Root: n}, mended, start)
 		}
 	}
+}
+
+// flowYAML reads the rest of the chunk, which has signs of YAML where JSON has
+// none. What YAML cannot read either is broken: taken for JSON, an alias would
+// become text.
+func (s *splitter) flowYAML(start int) bool {
+	docs, fixed, err := YAML(s.c.text[start:])
+	if err != nil {
+		s.unreadObject(err, start)
+		return false
+	}
+	s.takeYAML(docs, fixed, "", start, len(s.c.text))
 	return true
+}
+
+// maybeYAML tells a fault of JSON that a text in YAML has.
+func maybeYAML(err error) bool {
+	var e *Error
+	return errors.As(err, &e) && e.yaml
+}
+
+func isLimit(err error) bool {
+	var e *Error
+	return errors.As(err, &e) && e.Limit
 }
 
 // beforeProse is the length of what comes before a line that is no YAML, at
@@ -223,13 +252,30 @@ func (s *splitter) linksOnly() {
 // before is what stands before a link without the Markdown or HTML that makes
 // it one.
 func before(s string) string {
-	if strings.HasSuffix(s, "](") {
-		return s[:strings.IndexByte(s, '[')]
+	if label, ok := strings.CutSuffix(s, "]("); ok {
+		return label[:labelStart(label)]
 	}
 	if i := strings.LastIndexByte(s, '<'); i >= 0 {
 		return s[:i]
 	}
 	return s
+}
+
+// labelStart is where the bracket opens that the end of s closes, or the length
+// of s where there is none.
+func labelStart(s string) int {
+	depth := 1
+	for i := len(s) - 1; i >= 0; i-- {
+		switch s[i] {
+		case ']':
+			depth++
+		case '[':
+			if depth--; depth == 0 {
+				return i
+			}
+		}
+	}
+	return len(s)
 }
 
 // hasText tells whether s holds a letter.

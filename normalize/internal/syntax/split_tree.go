@@ -62,11 +62,13 @@ func (s *splitter) json(start int) bool {
 			}
 		}
 	}
+	if err != nil && maybeYAML(err) && meantAsJSON(src) {
+		return s.flowYAML(start)
+	}
 	if err != nil {
 		s.failures++
 		if meantAsJSON(src) {
-			s.fault(err, start)
-			s.broken = s.broken || indentation(s.c.text, start) == 0 || start == s.pos
+			s.unreadObject(err, start)
 		}
 		return false
 	}
@@ -77,6 +79,13 @@ func (s *splitter) json(start int) bool {
 	s.out.Fixed |= fixed | s.closers()
 	s.tree(Document{Form: JSONForm, Root: n}, mended, start)
 	return true
+}
+
+// unreadObject notes an object that cannot be read. Its parts are not tried,
+// unless it stands in a sentence.
+func (s *splitter) unreadObject(err error, start int) {
+	s.fault(err, start)
+	s.broken = s.broken || indentation(s.c.text, start) == 0 || start == s.pos
 }
 
 // meantAsJSON tells an object, or a list that starts like one of JSON, from a
@@ -154,6 +163,9 @@ func (s *splitter) fragment() bool {
 				n, fixed, err, end = n2, fixed2, nil, start+cut+1
 			}
 		}
+	}
+	if err != nil && maybeYAML(err) {
+		return s.flowYAML(start)
 	}
 	if err != nil {
 		s.fault(err, start)

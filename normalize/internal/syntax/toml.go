@@ -168,7 +168,7 @@ func (p *tomlParser) descend(n *Node, path []Member) *Node {
 // pair reads key = value into table.
 func (p *tomlParser) pair(table *Node, depth int) {
 	path := p.path()
-	p.expect('=', "an equals sign is missing after the key "+quoteShort(path[len(path)-1].Name), "write key = value")
+	p.expect('=', "an equals sign is missing after a key", "write key = value")
 	p.blanks()
 	into := p.descend(table, path[:len(path)-1])
 	last := path[len(path)-1]

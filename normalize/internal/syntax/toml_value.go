@@ -173,7 +173,7 @@ func (p *tomlParser) bare() *Node {
 	num, ok := decimal(word)
 	if !ok {
 		p.pos = start
-		p.fail("the value "+quoteShort(word)+" is not quoted", "put texts in quotation marks")
+		p.fail("a value is not quoted", "put texts in quotation marks")
 	}
 	n.Text = num
 	return n
