@@ -136,6 +136,9 @@ var telltales = map[string]Dialect{
 
 // entryTelltale gives the client that the fields of one entry point to.
 func entryTelltale(n *syntax.Node) Dialect {
+	if len(n.Members) > maxFields {
+		return "" // no entry
+	}
 	for _, m := range n.Members {
 		if id := telltales[m.Name]; id != "" {
 			return id
@@ -150,14 +153,19 @@ func entryTelltale(n *syntax.Node) Dialect {
 // pairTelltale knows the fields that point to a client together with another
 // one.
 func pairTelltale(n *syntax.Node, m syntax.Member) Dialect {
-	typ, command := text(n, "type"), n.Get("command")
-	switch {
-	case m.Name == "autoApprove" && typ == "streamableHttp":
-		return Cline
-	case m.Name == "environment" && command != nil && command.Kind == syntax.Array:
-		return OpenCode
-	case m.Name == "tools" && typ == "local" && m.Value.Kind == syntax.Array:
-		return CopilotCLI
+	switch m.Name {
+	case "autoApprove":
+		if text(n, "type") == "streamableHttp" {
+			return Cline
+		}
+	case "environment":
+		if command := n.Get("command"); command != nil && command.Kind == syntax.Array {
+			return OpenCode
+		}
+	case "tools":
+		if text(n, "type") == "local" && m.Value.Kind == syntax.Array {
+			return CopilotCLI
+		}
 	}
 	return ""
 }
@@ -166,7 +174,7 @@ func pairTelltale(n *syntax.Node, m syntax.Member) Dialect {
 // what to run or where to connect, and most of its fields are those of a
 // server.
 func looksLikeEntry(n *syntax.Node, d *dialect) bool {
-	if !n.IsObject() || !entryLike(n) || runsSomethingElse(n) {
+	if !n.IsObject() || len(n.Members) > maxFields || !entryLike(n) || runsSomethingElse(n) {
 		return false
 	}
 	unknown := 0

@@ -159,8 +159,7 @@ func (e *draft) fillEnvFile() {
 		return
 	}
 	if read := e.r.opts.ReadFile; read != nil && !strings.Contains(e.s.EnvFile, "${") {
-		if data, err := read(e.s.EnvFile); err == nil {
-			e.addEnvFile(string(data))
+		if data, err := read(e.s.EnvFile); err == nil && e.addEnvFile(string(data)) {
 			return
 		}
 	}
@@ -168,8 +167,11 @@ func (e *draft) fillEnvFile() {
 }
 
 // addEnvFile adds the variables of a file that the caller let us read. Those
-// of the entry itself win.
-func (e *draft) addEnvFile(text string) {
+// of the entry itself win. A value that looks like a reference cannot stand in
+// a record as the literal text it is, so it is left out; then the answer is
+// false.
+func (e *draft) addEnvFile(text string) bool {
+	all := true
 	for line := range strings.Lines(text) {
 		line = strings.TrimPrefix(strings.TrimSpace(line), "export ")
 		name, value, ok := strings.Cut(line, "=")
@@ -180,10 +182,15 @@ func (e *draft) addEnvFile(text string) {
 		if len(value) > 1 && (value[0] == '"' || value[0] == '\'') && value[len(value)-1] == value[0] {
 			value = value[1 : len(value)-1]
 		}
-		if !slices.ContainsFunc(e.s.Env, func(p Pair) bool { return p.Name == name }) {
+		switch {
+		case slices.ContainsFunc(e.s.Env, func(p Pair) bool { return p.Name == name }):
+		case strings.Contains(value, "${"):
+			all = false
+		default:
 			e.s.Env = append(e.s.Env, Pair{name, value})
 		}
 	}
+	return all
 }
 
 func (e *draft) fillOAuth() {

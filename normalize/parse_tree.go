@@ -112,8 +112,15 @@ func (r *reader) wrappersIn(root *syntax.Node) []wrapper {
 			out = append(out, insideProjects(w)...)
 		}
 	}
+	if len(out) > maxWrappers {
+		r.over = true
+		return nil
+	}
 	return scoped(out)
 }
+
+// maxWrappers bounds the objects with servers in one document.
+const maxWrappers = 200
 
 // wrapperKey gives the wrapper that a key spells, in any case and with or
 // without dashes, also as the end of a dotted key; "" for other keys.
