@@ -18,26 +18,29 @@ func (r *Repo) read(ctx context.Context, path string, limit int64) (*File, error
 	if err := r.recorded(path); err != nil {
 		return nil, err
 	}
+	if err := r.known(path, r.absent[path], "although the manifest names it"); err != nil {
+		return nil, err
+	}
 	dir, err := r.open(ctx)
 	if err != nil {
 		return nil, err
 	}
 	data, err := dir.ReadFile(r.below(path), limit)
 	if err != nil {
-		return nil, r.fault(dir, path, err)
+		return nil, r.fault(dir, path, limit, err)
 	}
 	return &File{Path: path, Data: data, SHA256: canon.Sum(data)}, nil
 }
 
-// recorded refuses a path that is known not to be there: the registry records it
-// as anything but present, or the listing of its folder did not show it. Such a
-// path is not touched, so that what is known beforehand never becomes a failed
-// file operation.
+// recorded refuses a path that the registry records as anything but present.
+// Such a path is not touched, so that what is known beforehand never becomes a
+// failed file operation.
 func (r *Repo) recorded(path string) error {
-	status, advice := r.Entry.EntrypointStatus[path], "according to the registry; generate it anew if that has changed"
-	if status == "" {
-		status, advice = r.absent[path], "although the manifest names it"
-	}
+	return r.known(path, r.Entry.EntrypointStatus[path], "according to the registry; generate it anew if that has changed")
+}
+
+// known refuses a path of which the status is known.
+func (r *Repo) known(path string, status registry.EntrypointStatus, source string) error {
 	code := FileRefused
 	switch status {
 	case "", registry.StatusPresent:
@@ -51,7 +54,7 @@ func (r *Repo) recorded(path string) error {
 	}
 	return &Error{
 		Code:    code,
-		Message: fmt.Sprintf("repo %s: %s is %s %s", quote(r.ID), quote(path), status, advice),
+		Message: fmt.Sprintf("repo %s: %s is %s %s", quote(r.ID), quote(path), status, source),
 		Details: Details{RepoID: r.ID, Path: clip(path)},
 	}
 }
@@ -79,15 +82,45 @@ func (r *Repo) open(ctx context.Context) (*rootfs.Root, error) {
 }
 
 // fault turns an error of the file layer into one of ours, and looks whether
-// the repo itself is the reason.
-func (r *Repo) fault(dir *rootfs.Root, path string, err error) *Error {
-	e := fileError(r.ID, path, err)
+// the repo itself, or a folder where a file belongs, is the reason.
+func (r *Repo) fault(dir *rootfs.Root, path string, limit int64, err error) *Error {
+	e := fileError(r.ID, path, limit, err)
 	if e.Code == FileMissing || e.Code == FileRefused {
 		if info, statErr := dir.Stat(r.Root); statErr != nil || !info.Mode.IsDir() {
 			return r.missing(err)
 		}
 	}
+	if rootfs.CodeOf(err) == rootfs.NotRegular {
+		if info, statErr := dir.Stat(r.below(path)); statErr == nil && info.Mode.IsDir() {
+			return r.isFolder(path, err)
+		}
+	}
 	return e
+}
+
+// isFolder refuses to read a folder, and says by which types it can be listed.
+func (r *Repo) isFolder(path string, err error) *Error {
+	var kinds []string
+	roots := map[string][]string{}
+	for _, kind := range r.ResourceRoots {
+		for _, root := range kind.Paths {
+			if within(path, root) && len(kinds) < maxDeclared {
+				kinds = append(kinds, kind.Type)
+				roots[kind.Type] = []string{root}
+				break
+			}
+		}
+	}
+	advice := "none of its resource types lists it"
+	if len(kinds) > 0 {
+		advice = "what is in it is listed by its resource type: " + sample(kinds)
+	}
+	return &Error{
+		Code:    FileRefused,
+		Message: fmt.Sprintf("repo %s: %s is a folder, not a file; %s", quote(r.ID), quote(path), advice),
+		Details: Details{RepoID: clip(r.ID), Path: clip(path), ResourceRoots: roots},
+		Err:     err,
+	}
 }
 
 func (r *Repo) missing(err error) *Error {
@@ -133,12 +166,17 @@ func (r *Repo) routes(path string) bool {
 func (r *Repo) rootOf(path string) (root string, ok bool) {
 	for _, kind := range r.Entry.ResourceRoots {
 		for _, root := range kind.Paths {
-			if path == root || len(path) > len(root) && path[len(root)] == '/' && strings.HasPrefix(path, root) {
+			if within(path, root) {
 				return root, true
 			}
 		}
 	}
 	return "", false
+}
+
+// within reports whether path is folder or below it.
+func within(path, folder string) bool {
+	return path == folder || len(path) > len(folder) && path[len(folder)] == '/' && strings.HasPrefix(path, folder)
 }
 
 func (r *Repo) notDeclared(path string) error {

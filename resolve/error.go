@@ -94,7 +94,8 @@ type Details struct {
 	Nearest []string `json:"nearest,omitempty"`
 	// Entrypoints holds the declared entrypoints.
 	Entrypoints []string `json:"entrypoints,omitempty"`
-	// ResourceRoots maps each resource type to its folders.
+	// ResourceRoots maps each resource type to its folders. Where a folder was to
+	// be read as a file, these are the types that list it.
 	ResourceRoots map[string][]string `json:"resource_roots,omitempty"`
 	// Views maps each view to its path.
 	Views map[string]string `json:"views,omitempty"`
@@ -162,23 +163,25 @@ func sample(values []string) string {
 }
 
 // fileError turns an error of the file layer into one of ours. The message
-// never repeats the cause, which may name folders outside the repo.
-func fileError(repoID, path string, err error) *Error {
+// never repeats the cause, which may name folders outside the repo. The limit is
+// that of the operation: the bytes of a file, or the entries of a listing.
+func fileError(repoID, path string, limit int64, err error) *Error {
 	code, reason := FileUnreadable, "cannot be read"
-	switch rootfs.CodeOf(err) {
+	switch layer := rootfs.CodeOf(err); layer {
 	case rootfs.NotFound:
 		code, reason = FileMissing, "is declared but not there; run check on the registry"
 	case rootfs.TooLarge:
-		code, reason = FileTooLarge, "is larger than this server reads"
+		code, reason = FileTooLarge, fmt.Sprintf("has more than %d bytes, the most that this server reads of such a file; split it", limit)
 	case rootfs.TooMany:
-		code, reason = TooManyEntries, "holds more entries than one listing may have"
+		code, reason = TooManyEntries, fmt.Sprintf("takes the listing over %d entries, the most it may have; declare smaller folders in the registry, or read files by their paths", limit)
 	case rootfs.Changed:
 		code, reason = FileChanged, "changed while it was read; read it again"
 	case rootfs.PathInvalid:
 		code, reason = PathNotDeclared, "is not an acceptable path"
-	case rootfs.NotRegular, rootfs.NotDir, rootfs.Link, rootfs.HardLink,
-		rootfs.CrossDevice, rootfs.Escape:
-		code, reason = FileRefused, "is not a plain file or folder of the repo (links are not followed)"
+	default:
+		if why := refusal(layer); why != "" {
+			code, reason = FileRefused, why
+		}
 	}
 	return &Error{
 		Code:    code,
@@ -186,4 +189,24 @@ func fileError(repoID, path string, err error) *Error {
 		Details: Details{RepoID: clip(repoID), Path: clip(path)},
 		Err:     err,
 	}
+}
+
+// refusal says why something that is there is not served; "" if the code of the
+// file layer means something else.
+func refusal(code rootfs.Code) string {
+	switch code {
+	case rootfs.NotRegular:
+		return "is not a plain file; only plain files are read"
+	case rootfs.NotDir:
+		return "is not a folder, or lies below what is none"
+	case rootfs.Link:
+		return "is a link, or behind one; links are not followed"
+	case rootfs.HardLink:
+		return "has another name (a hard link), which may lie outside the repo, so it is refused; put a copy in its place"
+	case rootfs.CrossDevice:
+		return "lies on another file system than the workspace; mounts are not entered"
+	case rootfs.Escape:
+		return "led out of the repo while it was opened"
+	}
+	return ""
 }

@@ -109,7 +109,7 @@ func (r *Repo) guess(ctx context.Context, taken map[string]string) error {
 	}
 	top, err := root.ReadDir(".", r.resolver.opts.MaxEntries)
 	if err != nil {
-		return fileError(r.ID, "the workspace root", err)
+		return fileError(r.ID, "the workspace root", int64(r.resolver.opts.MaxEntries), err)
 	}
 	isRepo := func(info rootfs.Info) bool { return info.Path == r.ID && info.Mode.IsDir() && info.Err == nil }
 	if !slices.ContainsFunc(top, isRepo) {
@@ -125,7 +125,7 @@ func (r *Repo) guess(ctx context.Context, taken map[string]string) error {
 		dir, base := path.Split(step)
 		names := seen.descend(ctx, path.Clean(dir))
 		for _, name := range slices.Sorted(maps.Keys(names)) {
-			if !names[name] && strings.EqualFold(name, base) && len(r.Entrypoints) < maxGuesses {
+			if names[name] == isFile && strings.EqualFold(name, base) && len(r.Entrypoints) < maxGuesses {
 				r.Entrypoints = append(r.Entrypoints, Entrypoint{Path: path.Join(dir, name)})
 			}
 		}
@@ -138,8 +138,8 @@ func (r *Repo) guess(ctx context.Context, taken map[string]string) error {
 // deeper than that, so a signal may be missing and is never wrong.
 func (r *Repo) guessSignals(ctx context.Context, seen *listing) {
 	holds := func(folder string, match func(name string) bool) bool {
-		for name, isFolder := range seen.descend(ctx, folder) {
-			if !isFolder && match(strings.ToLower(name)) {
+		for name, is := range seen.descend(ctx, folder) {
+			if is == isFile && match(strings.ToLower(name)) {
 				return true
 			}
 		}
@@ -161,12 +161,12 @@ func (r *Repo) guessSignals(ctx context.Context, seen *listing) {
 }
 
 // descend lists a folder, if each folder on the way to it is there.
-func (l *listing) descend(ctx context.Context, folder string) map[string]bool {
+func (l *listing) descend(ctx context.Context, folder string) map[string]kind {
 	if folder == "." {
 		return l.list(ctx, folder)
 	}
 	parent, name := path.Split(folder)
-	if !l.descend(ctx, path.Clean(parent))[name] {
+	if l.descend(ctx, path.Clean(parent))[name] != isFolder {
 		return nil
 	}
 	return l.list(ctx, folder)

@@ -93,18 +93,24 @@ func (r *Repo) applyManifest(ctx context.Context) error {
 }
 
 // accept reports whether a path of the manifest may be served, and records when
-// it is not there.
+// it is not there, or no file.
 func (r *Repo) accept(ctx context.Context, seen *listing, p, what string) bool {
 	if !r.routes(p) {
 		r.refuse(p, what)
 		return false
 	}
-	if !seen.has(ctx, p) {
-		if r.absent == nil {
-			r.absent = map[string]registry.EntrypointStatus{}
-		}
-		r.absent[p] = registry.StatusMissing
+	status := seen.status(ctx, p)
+	if status == registry.StatusPresent {
+		return true
+	}
+	if r.absent == nil {
+		r.absent = map[string]registry.EntrypointStatus{}
+	}
+	r.absent[p] = status
+	if status == registry.StatusMissing {
 		r.notice(EntrypointMissing, p, "the manifest names the %s %s, which is not there", what, quote(p))
+	} else {
+		r.notice(EntrypointUnusable, p, "the manifest names the %s %s, which is %s", what, quote(p), status)
 	}
 	return true
 }
@@ -151,7 +157,7 @@ func (r *Repo) mergeViews(ctx context.Context, seen *listing) {
 		}
 	}
 	for _, view := range defaultViews {
-		if _, ok := views[view.name]; !ok && r.routes(view.path) && seen.has(ctx, view.path) {
+		if _, ok := views[view.name]; !ok && r.routes(view.path) && seen.status(ctx, view.path) == registry.StatusPresent {
 			views[view.name] = view.path
 		}
 	}

@@ -101,7 +101,7 @@ type Repo struct {
 	steps    [3]Step // the memory of Steps
 	resolver *Resolver
 	registry *registry.Registry
-	absent   map[string]registry.EntrypointStatus // paths of the manifest that its folders do not show
+	absent   map[string]registry.EntrypointStatus // paths of the manifest at which its folders show no file
 
 	mu     sync.Mutex
 	root   *rootfs.Root
@@ -262,7 +262,7 @@ func (r *Repo) walk(ctx context.Context, root string, found map[string]int64) er
 		return ctx.Err()
 	}
 	if err != nil {
-		return r.fault(dir, root, err)
+		return r.fault(dir, root, int64(r.resolver.opts.MaxEntries), err)
 	}
 	return nil
 }
@@ -317,7 +317,7 @@ func (r *Repo) inspect(ctx context.Context, e *Entrypoint, hash bool) error {
 		size, err = statFile(dir, r.below(e.Path))
 	}
 	if err != nil {
-		return r.fault(dir, e.Path, err)
+		return r.fault(dir, e.Path, r.resolver.opts.MaxFile, err)
 	}
 	e.Status, e.Size, e.SHA256 = registry.StatusPresent, size, digest
 	return nil

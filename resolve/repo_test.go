@@ -140,6 +140,37 @@ func TestRepoOpen(t *testing.T) {
 	}
 }
 
+// A refusal says what lies at the path and what to do instead.
+func TestRepoOpenSaysWhy(t *testing.T) {
+	repo := openFiles(t, nil)
+	for path, want := range map[string][]string{
+		"docs":           {`"docs" is a folder, not a file`, "resource type: ", "docs"},
+		"docs/a":         {`"docs/a" is a folder, not a file`, "resource type: "},
+		"odd/folder.md":  {"is a folder, not a file; none of its resource types lists it"},
+		"docs/hard.md":   {"has another name (a hard link)", "put a copy in its place"},
+		"docs/link.md":   {"is a link, or behind one"},
+		"docs/pipe.md":   {"is not a plain file"},
+		"docs/b.md/x.md": {"is not a folder, or lies below what is none"},
+		"big.bin":        {"has more than 4194304 bytes", "split it"},
+	} {
+		_, err := repo.Open(t.Context(), path)
+		for _, part := range want {
+			if err == nil || !strings.Contains(err.Error(), part) {
+				t.Errorf("%s: got %v, want %q in it", path, err, part)
+			}
+		}
+	}
+	_, err := repo.Open(t.Context(), "docs/a")
+	var e *resolve.Error
+	if !errors.As(err, &e) || !slices.Equal(e.Details.ResourceRoots["docs"], []string{"docs"}) {
+		t.Errorf("the details do not name the types that list a folder: %+v", e)
+	}
+	_, err = openFiles(t, &resolve.Options{MaxEntries: 3}).Scan(t.Context(), "docs")
+	if err == nil || !strings.Contains(err.Error(), "over 3 entries") || !strings.Contains(err.Error(), "read files by their paths") {
+		t.Errorf("a long listing: got %v", err)
+	}
+}
+
 func TestRepoOpenSaysWhatIsDeclared(t *testing.T) {
 	_, err := openFiles(t, nil).Open(t.Context(), "secret.md")
 	var e *resolve.Error

@@ -147,6 +147,14 @@ func TestResolve(t *testing.T) {
 			a.Steps[2] = "entrypoints: manifest-backed"
 		}),
 	}, {
+		name:  "manifest names folders as files",
+		files: withManifest + manifestHead + "entrypoints: [docs, docs/sub, docs/sub/gone.md, README.md]\n-- svc/docs/sub/x.md --\nx\n",
+		want: backed(func(a *answer) {
+			a.Entrypoints = []string{"docs not-a-file", "docs/sub not-a-file", "docs/sub/gone.md missing", "README.md"}
+			a.Notices = []string{"entrypoint_unusable docs", "entrypoint_unusable docs/sub", "entrypoint_missing docs/sub/gone.md"}
+			a.Steps[2] = "entrypoints: manifest-backed"
+		}),
+	}, {
 		name: "default views that are there",
 		files: withManifest + manifestHead + "views: {capabilities: docs/index.md}\n-- svc/docs/agent/start-here.md --\nx\n" +
 			"-- svc/docs/context/capabilities.md --\nx\n-- svc/docs/context/workflows.md/a --\nx\n",
@@ -514,5 +522,17 @@ func TestNewRefusesNil(t *testing.T) {
 			}()
 			call()
 		})
+	}
+}
+
+// A folder that a manifest also names as a file is listed all the same.
+func TestScanFolderNamedAsFile(t *testing.T) {
+	reg := workspace(t, withManifest+manifestHead+"entrypoints: [docs]\n")
+	repo := mustResolve(t, resolve.New(resolve.Static(reg), nil), "svc")
+	if _, err := repo.Open(t.Context(), "docs"); codeOf(t, err) != resolve.FileRefused {
+		t.Errorf("open: got %v, want %s", err, resolve.FileRefused)
+	}
+	if found, err := repo.Scan(t.Context(), "docs"); err != nil || len(found) != 2 {
+		t.Errorf("scan: got %v, %v, want 2 files", found, err)
 	}
 }

@@ -240,6 +240,18 @@ func TestResolveStaleAndRecovered(t *testing.T) {
 	})
 }
 
+// A folder cannot be read; the refusal names the tool that lists it, and the type.
+func TestReadFolder(t *testing.T) {
+	each(t, func(t *testing.T, p *peer, _ string) {
+		t.Helper()
+		e := p.refused("read_entrypoint", `{"repo_id":"ledger","path":"docs"}`)
+		const want = `repo "ledger": "docs" is a folder, not a file; what is in it is listed by its resource type: docs; call scan_root with that type`
+		if e.Code != "file_refused" || e.Message != want {
+			t.Errorf("got %+v, want %s", e, want)
+		}
+	})
+}
+
 func TestNoHeuristics(t *testing.T) {
 	for _, id := range identities {
 		t.Run(id.title, func(t *testing.T) {

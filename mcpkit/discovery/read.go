@@ -2,6 +2,7 @@ package discovery
 
 import (
 	"context"
+	"errors"
 
 	"github.com/mcpcontract/mcpcontract/mcpkit"
 	"github.com/mcpcontract/mcpcontract/resolve"
@@ -43,8 +44,9 @@ func (d *discovery) entrypointTool(in *mcpkit.Installer) mcpkit.Tool[entrypointA
 			" lists them. Anything else is refused with what is declared. Long files come in pages.",
 		Effect: mcpkit.ReadOnly,
 		Run: func(ctx context.Context, args entrypointArgs) (textPage, error) {
-			return d.read(ctx, args.RepoID, args.Cursor, d.cursors("read_entrypoint", args.RepoID, args.Path),
+			page, err := d.read(ctx, args.RepoID, args.Cursor, d.cursors("read_entrypoint", args.RepoID, args.Path),
 				func(repo *resolve.Repo) (*resolve.File, error) { return repo.Open(ctx, args.Path) })
+			return page, nameLister(err, in.ToolName("scan_root"))
 		},
 	}
 }
@@ -87,6 +89,17 @@ func (d *discovery) read(ctx context.Context, id, cursor string, c cursors, get 
 		return err
 	})
 	return page, err
+}
+
+// nameLister completes the refusal to read a folder with the tool that lists it.
+func nameLister(err error, tool string) error {
+	e, ok := errors.AsType[*resolve.Error](err)
+	if !ok || e.Code != resolve.FileRefused || len(e.Details.ResourceRoots) == 0 {
+		return err
+	}
+	named := *e
+	named.Message += "; call " + tool + " with that type"
+	return &named
 }
 
 // provenanceOf describes where the text of a file comes from.
