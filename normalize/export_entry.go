@@ -1,6 +1,7 @@
 package normalize
 
 import (
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -35,10 +36,11 @@ func (x *exporter) entry(s *Server) *syntax.Node {
 		setMember(n, name, textNode(x.name))
 	}
 	x.transport(n)
-	if x.s.Transport == Stdio {
-		x.process(n)
-	} else {
+	if x.s.Transport != Stdio {
 		x.remote(n)
+	} else if !x.process(n) {
+		delete(x.names, x.name)
+		return nil
 	}
 	x.env(n)
 	x.state(n)
@@ -114,8 +116,9 @@ func (x *exporter) inferred() Transport {
 	return HTTP
 }
 
-// process writes what is started, and where.
-func (x *exporter) process(n *syntax.Node) {
+// process writes what is started, and where. It reports false for what cannot
+// be started.
+func (x *exporter) process(n *syntax.Node) bool {
 	words := []string{x.text("command", x.s.Command)}
 	headers := bridgeHeaders(x.s)
 	for i, arg := range x.s.Args {
@@ -123,13 +126,10 @@ func (x *exporter) process(n *syntax.Node) {
 		words = append(words, x.text("args["+strconv.Itoa(i)+"]", arg))
 	}
 	x.own = false
-	if x.opts.GOOS == "windows" && needsCmd(x.s.Command) {
-		for i, arg := range x.s.Args {
-			if strings.ContainsAny(arg, " \t"+cmdMeta) {
-				x.lose("args["+strconv.Itoa(i)+"]", "cmd may split or act on this argument; pass it through a variable")
-			}
+	if x.batch() {
+		if words = x.cmdWords(words, headers); words == nil {
+			return false
 		}
-		words = append([]string{"cmd", "/c"}, words...)
 	}
 	if x.d.argv {
 		x.put(n, roleCommand, listNode(words))
@@ -145,6 +145,37 @@ func (x *exporter) process(n *syntax.Node) {
 	if x.s.EnvFile != "" && !x.put(n, roleEnvFile, textNode(x.text("env_file", x.s.EnvFile))) {
 		x.lose("env_file", "the client reads no file of variables")
 	}
+	return true
+}
+
+// batch reports whether the present server is started through cmd.
+func (x *exporter) batch() bool {
+	return x.opts.GOOS == "windows" && x.s.Transport == Stdio && needsCmd(x.s.Command)
+}
+
+// cmdWords puts cmd before a batch file and its arguments. It gives nil where
+// cmd cannot pass them on. Own tells the arguments that the program itself
+// expands.
+func (x *exporter) cmdWords(words []string, own map[int]bool) []string {
+	argv, err := Launch{Command: words[0], Args: words[1:]}.cmdLine()
+	if e, ok := errors.AsType[*Error](err); ok {
+		x.lose(e.Subject, "cmd cannot pass it on unchanged, so the server was left out; put the value into a variable")
+		return nil
+	}
+	if !slices.Contains(argv[:len(argv)-len(words)+1], words[0]) {
+		x.lose("command", "it is written with the escapes of cmd")
+	}
+	for i, arg := range words[1:] {
+		switch {
+		case strings.ContainsAny(arg, " \t"):
+			x.lose(argField(i), "cmd may split this argument; pass it through a variable")
+		case strings.Count(arg, "%") > 1:
+			x.lose(argField(i), "cmd may replace what stands between percent signs; pass it through a variable")
+		case holdsRef(arg) && !own[i]:
+			x.lose(argField(i), "cmd acts on signs in the value of the reference; pass it through a variable")
+		}
+	}
+	return argv
 }
 
 // remote writes where to connect, and what goes along.

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
-	"strconv"
 	"strings"
 )
 
@@ -12,12 +11,14 @@ import (
 // where the launch has no command. On "windows" the npm launchers (npx, npm,
 // pnpm, pnpx, yarn) and anything that ends in .cmd or .bat are batch files, so
 // cmd /c goes before them and characters that cmd would act on are escaped for
-// both readings they pass through; .ps1 is run by powershell -File. All other
-// commands are left as they are, on every system.
+// both readings they pass through, but for %NAME%, which is left to cmd; .ps1 is
+// run by powershell -File. All other commands are left as they are, on every
+// system.
 //
-// A line break behind cmd, or a double quote beside a character that cmd acts
-// on, cannot be passed on unchanged and is an [*Error] with code [BadValue]:
-// put such a value into the environment.
+// What cmd cannot pass on unchanged is an [*Error] with code [BadValue]: a line
+// break, percent signs among blanks that enclose more than a name, and a
+// double quote or a program in a folder with a blank beside characters that cmd
+// acts on. Put such a value into the environment.
 func (l Launch) Argv(goos string) ([]string, error) {
 	switch {
 	case l.Command == "":
@@ -28,52 +29,6 @@ func (l Launch) Argv(goos string) ([]string, error) {
 		return append([]string{"powershell", "-File", l.Command}, l.Args...), nil
 	}
 	return append([]string{l.Command}, l.Args...), nil
-}
-
-// cmdMeta are the characters that cmd acts on outside quotes.
-const cmdMeta = "&|<>^()"
-
-// cmdLine puts cmd before a batch file. os/exec puts double quotes around an
-// argument with a blank, and inside them cmd leaves everything but percent
-// signs alone; elsewhere a caret escapes. The line is read twice, by cmd and by
-// the batch file that hands it on, so each escape is escaped itself.
-func (l Launch) cmdLine() ([]string, error) {
-	argv := []string{"cmd", "/c"}
-	blank := false
-	args := make([]string, len(l.Args))
-	for i, arg := range l.Args {
-		quoted := arg == "" || strings.ContainsAny(arg, " \t")
-		blank = blank || quoted
-		meta := strings.ContainsAny(arg, cmdMeta)
-		if strings.ContainsAny(arg, "\r\n") || meta && strings.Contains(arg, `"`) {
-			return nil, &Error{
-				Code: BadValue, Subject: "args[" + strconv.Itoa(i) + "]",
-				Message: "cmd cannot pass this argument on unchanged; put its value into a variable",
-			}
-		}
-		if meta && !quoted {
-			arg = escapeCmd(arg)
-		}
-		args[i] = arg
-	}
-	// With more than two quotes on the line, or one of its own characters
-	// between two, cmd strips the first and the last if the line begins with
-	// one. It does not if a word comes first.
-	if strings.Contains(l.Command, " ") && (blank || strings.ContainsAny(l.Command, cmdMeta+"@")) {
-		argv = append(argv, "call")
-	}
-	return append(append(argv, l.Command), args...), nil
-}
-
-func escapeCmd(arg string) string {
-	var b strings.Builder
-	for i := range len(arg) {
-		if strings.IndexByte(cmdMeta, arg[i]) >= 0 {
-			b.WriteString("^^^")
-		}
-		b.WriteByte(arg[i])
-	}
-	return b.String()
 }
 
 // needsCmd reports whether a command is a batch file on Windows.

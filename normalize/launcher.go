@@ -152,6 +152,9 @@ func (e *draft) unwrapCmdLine(rest []val, index int, mangled bool) {
 	if mangled {
 		e.note(MSYSPathMangled, "/c", rest[0].off)
 	}
+	if strings.EqualFold(rest[0].text, "call") && len(rest) > 1 {
+		rest = rest[1:]
+	}
 	words := []string{rest[0].text}
 	if first, _, _ := strings.Cut(rest[0].text, " "); first != rest[0].text && (len(rest) == 1 && !hasDrive(first) || launchers[programName(first)]) {
 		words = splitWords(rest[0].text)
@@ -160,7 +163,10 @@ func (e *draft) unwrapCmdLine(rest []val, index int, mangled bool) {
 	for _, w := range words {
 		args = append(args, val{text: w, off: rest[0].off})
 	}
-	args = append(args, rest[1:]...)
+	for _, arg := range rest[1:] {
+		arg.text = unescapeCmd(arg.text)
+		args = append(args, arg)
+	}
 	e.command, e.args = args[0], args[1:]
 }
 
