@@ -222,7 +222,7 @@ func testCase(t *testing.T, path string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	paste, err := normalize.Parse(text, &normalize.ParseOptions{Dialect: normalize.Dialect(want.Dialect), GOOS: want.OS})
+	paste, err := normalize.Parse(text, &normalize.ParseOptions{Dialect: normalize.Dialect(want.Dialect), GOOS: want.OS, Name: filepath.Base(strings.TrimSuffix(path, ".want"))})
 	if err != nil {
 		t.Fatalf("Parse: %v", err)
 	}

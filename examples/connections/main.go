@@ -24,23 +24,23 @@ Run a command with -h for its flags.
 `
 
 func main() {
-	os.Exit(cli.Main(func(ctx context.Context) error { return run(ctx, os.Args[1:]) }))
+	os.Exit(cli.Main(func(ctx context.Context) error { return run(ctx, os.Args[1:], std()) }))
 }
 
 // run runs the command that args name.
-func run(ctx context.Context, args []string) error {
+func run(ctx context.Context, args []string, s streams) error {
 	if len(args) == 0 {
-		fmt.Fprint(os.Stderr, usage)
+		fmt.Fprint(s.err, usage)
 		return cli.ExitError(2)
 	}
 	switch command := args[0]; command {
 	case "normalize":
-		return normalizeCommand(ctx, args[1:], std())
+		return normalizeCommand(ctx, args[1:], s)
 	case "export":
-		return exportCommand(args[1:], std())
+		return exportCommand(args[1:], s)
 	case "-h", "-help", "--help", "help":
-		fmt.Print(usage)
-		return nil
+		_, err := fmt.Fprint(s.out, usage)
+		return err
 	default:
 		return fmt.Errorf("unknown command %q; run with -h for help", command)
 	}
