@@ -406,9 +406,9 @@ func TestCommandDeclarations(t *testing.T) {
 		change func(c *command)
 		want   string
 	}{
-		{"no approvals", func(c *command) { c.Approvals = nil }, "not set: Approvals"},
-		{"no plan", func(c *command) { c.Plan = nil }, "not set: Plan"},
-		{"no receipt", func(c *command) { c.Receipt = nil }, "not set: Receipt"},
+		{"no approvals", func(c *command) { c.Approvals = nil }, "Approvals, Plan and Receipt are required"},
+		{"no plan", func(c *command) { c.Plan = nil }, "Approvals, Plan and Receipt are required"},
+		{"no receipt", func(c *command) { c.Receipt = nil }, "Approvals, Plan and Receipt are required"},
 		{"no apply", func(c *command) { c.Apply = nil }, "exactly one of the fields Apply and Begin"},
 		{"read only", func(c *command) { c.Effect = mcpkit.ReadOnly }, "not ReadOnly"},
 		{"no effect", func(c *command) { c.Effect = 0 }, "Effect is not set"},

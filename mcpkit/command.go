@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"reflect"
-	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -166,19 +165,13 @@ func (c Command[Req, Plan, Out]) compile(in *Installer) (*command[Req, Plan, Out
 }
 
 func (c *Command[Req, Plan, Out]) check() error {
-	var missing []string
-	for name, set := range map[string]bool{"Approvals": c.Approvals != nil, "Plan": c.Plan != nil, "Receipt": c.Receipt != nil} {
-		if !set {
-			missing = append(missing, name)
-		}
-	}
 	switch {
 	case c.Effect == ReadOnly:
 		return errors.New("a command is not ReadOnly: use a Tool")
 	case c.Disabled != nil:
 		return nil
-	case len(missing) > 0:
-		return fmt.Errorf("the fields Approvals, Plan and Receipt are required, not set: %s", strings.Join(missing, ", "))
+	case c.Approvals == nil || c.Plan == nil || c.Receipt == nil:
+		return errors.New("the fields Approvals, Plan and Receipt are required")
 	case (c.Apply == nil) == (c.Begin == nil):
 		return errors.New("exactly one of the fields Apply and Begin has to be set")
 	}

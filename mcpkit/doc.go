@@ -62,6 +62,18 @@
 //		RepoIDs   []string `json:"repo_ids,omitempty" jsonschema:"only these repos" schema:"maxItems=20 kind=id"`
 //	}
 //
+// # Commands
+//
+// A [Command] is a tool that changes something only after somebody agreed: it computes a proposal, and carries it out in a
+// second call that brings a token for it, if it is still the same. [Approvals] say who agrees, an [Approver]:
+//
+//   - [Token], the default, trusts the host, which asks its user before each call of such a tool.
+//   - [Elicit] trusts the client program to show a dialog. A model cannot answer it.
+//   - [OutOfBand] trusts whoever can run programs as the user of the server: a command in a terminal approves.
+//
+// No argument of any tool approves anything. A command whose effect must survive a crash gives a [Transaction]; package
+// candidates does so for files.
+//
 // # HTTP
 //
 // [NewHTTPHandler] makes a handler that serves clients of both protocol eras on one URL. Without options it serves this

@@ -2,38 +2,43 @@ package mcpkit_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net"
+	"os"
 	"strings"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/mcpcontract/mcpcontract/mcpkit"
+	"github.com/mcpcontract/mcpcontract/token"
 )
 
 // call connects a client to the server, calls one tool and prints the text of the result.
 func call(server *mcp.Server, tool string, args any) {
+	fmt.Println(callText(server, tool, args))
+}
+
+// callText is call for an example that needs the text.
+func callText(server *mcp.Server, tool string, args any) string {
 	ctx := context.Background()
 	clientSide, serverSide := mcp.NewInMemoryTransports()
 	session, err := server.Connect(ctx, serverSide, nil)
 	if err != nil {
-		fmt.Println(err)
-		return
+		return err.Error()
 	}
 	client, err := mcp.NewClient(&mcp.Implementation{Name: "example", Version: "1"}, nil).Connect(ctx, clientSide, nil)
 	if err != nil {
-		fmt.Println(err)
-		return
+		return err.Error()
 	}
 	res, err := client.CallTool(ctx, &mcp.CallToolParams{Name: tool, Arguments: args})
 	if err != nil {
-		fmt.Println(err)
-		return
+		return err.Error()
 	}
-	fmt.Println(res.Content[0].(*mcp.TextContent).Text)
 	client.Close()
 	session.Wait()
+	return res.Content[0].(*mcp.TextContent).Text
 }
 
 type greetArgs struct {
@@ -155,4 +160,96 @@ func ExampleHTTPHandler_Serve() {
 	fmt.Println(h.Serve(ctx, l))
 	// Output:
 	// <nil>
+}
+
+type renameArgs struct {
+	From string `json:"from" jsonschema:"the old name" schema:"kind=id"`
+	To   string `json:"to" jsonschema:"the new name" schema:"kind=id"`
+}
+
+type renaming struct {
+	From string `json:"from"`
+	To   string `json:"to"`
+}
+
+func ExampleCommand() {
+	dir, err := os.MkdirTemp("", "tokens")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(dir)
+	store, err := token.Open(dir, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer store.Close()
+	approvals := &mcpkit.Approvals{Store: store, Project: "zoo"}
+
+	cages := map[string]string{"lions": "cage-1"} // a real command locks it
+	rename := mcpkit.Command[renameArgs, renaming, renaming]{
+		Name:        "rename",
+		Description: "Give a cage another name.",
+		Effect:      mcpkit.Destructive,
+		Approvals:   approvals,
+		Plan: func(_ context.Context, in renameArgs) (mcpkit.Proposal[renaming], error) {
+			return mcpkit.Proposal[renaming]{
+				Plan:    renaming(in),
+				Base:    map[string]string{"cages/" + in.From: cages[in.From], "cages/" + in.To: cages[in.To]},
+				Summary: []string{in.From + " is to be called " + in.To},
+			}, nil
+		},
+		Receipt: func(plan renaming) renaming { return plan },
+		Apply: func(_ context.Context, plan renaming) (renaming, error) {
+			cages[plan.To] = cages[plan.From]
+			delete(cages, plan.From)
+			return plan, nil
+		},
+	}
+	server, err := mcpkit.NewServer(&mcp.Implementation{Name: "zoo", Version: "1"}, nil, rename.Install)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	request := func(fields map[string]string) string {
+		return callText(server, "rename", map[string]any{"request": fields})
+	}
+
+	var proposed struct{ CommandStatus, ProposalToken string }
+	reply := request(map[string]string{"op": "prepare", "from": "lions", "to": "cats"})
+	if err := json.Unmarshal([]byte(reply), &proposed); err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(proposed.CommandStatus)
+	// The host asks its user before it calls again.
+	fmt.Println(request(map[string]string{"op": "apply", "proposalToken": proposed.ProposalToken}))
+	fmt.Println(request(map[string]string{"op": "apply", "proposalToken": "made up"}))
+	// Output:
+	// approval_required
+	// {"commandStatus":"applied","receipt":{"from":"lions","to":"cats"}}
+	// {"error":{"code":"approval_invalid","message":"the approval token is not valid for this call; prepare again and use the new one"}}
+}
+
+func ExampleApprovals_Decide() {
+	dir, err := os.MkdirTemp("", "tokens")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(dir)
+	store, err := token.Open(dir, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer store.Close()
+
+	// What "zoo approve" does, with the arguments after it.
+	approvals := &mcpkit.Approvals{Store: store, Project: "zoo"}
+	if err := approvals.Decide(context.Background(), os.Stdout, nil); err != nil {
+		fmt.Println(err)
+	}
+	// Output: nothing waits for approval
 }
