@@ -1,6 +1,7 @@
 package normalize
 
 import (
+	"slices"
 	"strings"
 )
 
@@ -42,13 +43,14 @@ func (e *draft) bridge() {
 		return
 	}
 	direct := readBridge(name, args)
-	if direct.URL == "" {
+	if direct.URL == "" || badField(&direct) != "" {
 		return
 	}
 	e.note(RemoteBridgeDetected, name, e.command.off)
 	for i, h := range direct.Headers {
 		direct.Headers[i].Value = inlineEnv(h.Value, e.s.Env)
 	}
+	direct.Headers = slices.DeleteFunc(direct.Headers, func(h Pair) bool { return badHeader(h.Name, h.Value) })
 	direct.Name, direct.Dialect, direct.Inputs = e.s.Name, e.s.Dialect, e.s.Inputs
 	e.s.Equivalent = &direct
 }

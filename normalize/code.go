@@ -12,7 +12,7 @@ const (
 	UnknownDialect Code = "unknown_dialect" // a dialect id that is none of [Dialects]
 	TooDeep        Code = "too_deep"        // nested beyond the limit
 	TooMany        Code = "too_many"        // more entries, notes or references than the limit
-	BadValue       Code = "bad_value"       // a resolved value that its field cannot hold, such as a line break in a header; subject f
+	BadValue       Code = "bad_value"       // a value that its field cannot hold, such as a line break in a header; also a note on a variable or header that was dropped for it; subject f
 	RefDenied      Code = "ref_denied"      // the allow hook refused a name; subject N
 
 	EntryNull      Code = "entry_null"        // the entry is null

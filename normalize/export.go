@@ -11,6 +11,7 @@ import (
 const (
 	NotWritable    Code = "not_writable"          // an error: the dialect is no client's file, so there is nothing to write
 	NameChanged    Code = "name_changed"          // the client takes no such name, or takes it once; subject the new name
+	SecretInArgs   Code = "secret_in_args"        // a bridge has the address, and the secret in it, on its command line, which every user of the machine can read; subject the server
 	ApprovalsUnset Code = "auto_approve_left_out" // tools to run without a question were not written; subject the server
 )
 

@@ -37,6 +37,9 @@ func (x *exporter) bridge() *Server {
 		b.Args = append(b.Args, "--ignore-tool", tool)
 	}
 	b.DenyTools = nil
+	if len(urlSecrets(s.URL)) > 0 {
+		x.note(SecretInArgs, s.Name, "the address holds a secret, which every user of the machine can read on the command line of mcp-remote")
+	}
 	x.note(BridgeWritten, s.Name, "the client cannot speak "+string(s.Transport)+", so mcp-remote does")
 	return &b
 }

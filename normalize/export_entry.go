@@ -12,12 +12,18 @@ import (
 // entry makes the client's entry of a record, or nil where there is none.
 func (x *exporter) entry(s *Server) *syntax.Node {
 	x.s, x.alias, x.headerVars = s, nil, nil
+	if s.Err == nil {
+		x.dropBadPairs()
+	}
 	switch {
 	case s.Err != nil:
 		x.note(Skipped, s.Name+"("+string(s.Err.Code)+")", "the record cannot run")
 		return nil
 	case s.Transport == Stdio && s.Command == "", s.Transport != Stdio && s.URL == "":
 		x.note(Skipped, s.Name+"("+string(NoCommandOrURL)+")", "the record has nothing to run or to connect to")
+		return nil
+	case badField(s) != "":
+		x.note(Skipped, s.Name+"("+string(BadValue)+")", "no process or request can take the field "+badField(s))
 		return nil
 	case s.Disabled && !x.canSwitchOff():
 		x.lose("enabled", "the client has no switch for a server that is off, so it was left out")
@@ -53,6 +59,26 @@ func (x *exporter) entry(s *Server) *syntax.Node {
 		setMember(n, "name", textNode(x.name))
 	}
 	return n
+}
+
+// dropBadPairs takes out the variables and headers that no process or request
+// can take.
+func (x *exporter) dropBadPairs() {
+	const why = "no process or request can take this, so it was left out"
+	clean := *x.s
+	keep := func(field string, pairs []Pair, bad func(name, value string) bool) []Pair {
+		return slices.DeleteFunc(slices.Clone(pairs), func(p Pair) bool {
+			if bad(p.Name, p.Value) {
+				x.lose(field+"."+clip(p.Name), why)
+			}
+			return bad(p.Name, p.Value)
+		})
+	}
+	clean.Env = keep("env", x.s.Env, badVariable)
+	clean.Headers = keep("headers", x.s.Headers, badHeader)
+	clean.EnvFrom = slices.DeleteFunc(slices.Clone(x.s.EnvFrom), badName)
+	clean.EnvUnset = slices.DeleteFunc(slices.Clone(x.s.EnvUnset), badName)
+	x.s = &clean
 }
 
 // fieldOf gives the client's name for a role, or "".

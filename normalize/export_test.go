@@ -176,32 +176,32 @@ func TestExportBridge(t *testing.T) {
 // TestExportQuoting checks that no text of a record can leave its string, in
 // any format.
 func TestExportQuoting(t *testing.T) {
-	nasty := "a\"b\\c\nd\te\rf\x00g\x7fh\u0085i\u2028j\ufeffk'l#m: n"
+	nasty := "a\"b\\c\nd\te\rf\x01g\x7fh\u0085i\u2028j\ufeffk'l#m: n"
 	servers := []normalize.Server{
 		{Name: nasty, Transport: normalize.Stdio, Command: nasty, Args: []string{nasty, "", "true", "1.0", "- x"}, Env: pairs(nasty, nasty, "yes", "no")},
 	}
 	want := map[normalize.Dialect]string{
 		normalize.Hermes: `mcp_servers:
-  "a\"b\\c\nd\te\rf\u0000g\u007fh\u0085i\u2028j\ufeffk'l#m: n":
-    command: "a\"b\\c\nd\te\rf\u0000g\u007fh\u0085i\u2028j\ufeffk'l#m: n"
+  "a\"b\\c\nd\te\rf\u0001g\u007fh\u0085i\u2028j\ufeffk'l#m: n":
+    command: "a\"b\\c\nd\te\rf\u0001g\u007fh\u0085i\u2028j\ufeffk'l#m: n"
     args:
-      - "a\"b\\c\nd\te\rf\u0000g\u007fh\u0085i\u2028j\ufeffk'l#m: n"
+      - "a\"b\\c\nd\te\rf\u0001g\u007fh\u0085i\u2028j\ufeffk'l#m: n"
       - ""
       - "true"
       - "1.0"
       - "- x"
     env:
-      "a\"b\\c\nd\te\rf\u0000g\u007fh\u0085i\u2028j\ufeffk'l#m: n": "a\"b\\c\nd\te\rf\u0000g\u007fh\u0085i\u2028j\ufeffk'l#m: n"
+      "a\"b\\c\nd\te\rf\u0001g\u007fh\u0085i\u2028j\ufeffk'l#m: n": "a\"b\\c\nd\te\rf\u0001g\u007fh\u0085i\u2028j\ufeffk'l#m: n"
       "yes": "no"
 `,
 		normalize.MistralVibe: `[[mcp_servers]]
-name = "a\"b\\c\nd\te\rf\u0000g\u007fh\u0085i\u2028j\ufeffk'l#m: n"
+name = "a\"b\\c\nd\te\rf\u0001g\u007fh\u0085i\u2028j\ufeffk'l#m: n"
 transport = "stdio"
-command = "a\"b\\c\nd\te\rf\u0000g\u007fh\u0085i\u2028j\ufeffk'l#m: n"
-args = ["a\"b\\c\nd\te\rf\u0000g\u007fh\u0085i\u2028j\ufeffk'l#m: n", "", "true", "1.0", "- x"]
+command = "a\"b\\c\nd\te\rf\u0001g\u007fh\u0085i\u2028j\ufeffk'l#m: n"
+args = ["a\"b\\c\nd\te\rf\u0001g\u007fh\u0085i\u2028j\ufeffk'l#m: n", "", "true", "1.0", "- x"]
 
 [mcp_servers.env]
-"a\"b\\c\nd\te\rf\u0000g\u007fh\u0085i\u2028j\ufeffk'l#m: n" = "a\"b\\c\nd\te\rf\u0000g\u007fh\u0085i\u2028j\ufeffk'l#m: n"
+"a\"b\\c\nd\te\rf\u0001g\u007fh\u0085i\u2028j\ufeffk'l#m: n" = "a\"b\\c\nd\te\rf\u0001g\u007fh\u0085i\u2028j\ufeffk'l#m: n"
 yes = "no"
 `,
 	}

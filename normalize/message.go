@@ -11,12 +11,16 @@ func parseNote(code Code, subject string) Note {
 	if !ok {
 		return newNote(code, subject)
 	}
-	return Note{Code: code, Subject: subject, Message: strings.ReplaceAll(message, "%", strconv.Quote(clip(subject)))}
+	if subject == "1" {
+		message = strings.Replace(message, "# blocks", "# block", 1)
+	}
+	return Note{Code: code, Subject: subject, Message: strings.NewReplacer("%", strconv.Quote(clip(subject)), "#", clip(subject)).Replace(message)}
 }
 
 // messages are the sentences of the reader's notes and errors; a percent sign
-// stands for the subject.
+// stands for the subject in quotes, a number sign for one that is a number.
 var messages = map[Code]string{
+	BadValue:       "% holds what no process or request can take, such as a NUL byte or a line break",
 	TooMany:        "there are too many of them; paste only what matters",
 	EntryNull:      "the entry is null; write a command or a url, or take the entry out",
 	NoCommandOrURL: "the entry says neither what to run nor where to connect",
@@ -36,9 +40,9 @@ var messages = map[Code]string{
 	BraceBalanceFixed:     "brackets were missing or too many",
 	BackslashesFixed:      "single backslashes of a path were kept; JSON wants them doubled",
 	ProseSkipped:          "text around the configuration was skipped",
-	MarkdownFences:        "the text is Markdown with % blocks of code",
+	MarkdownFences:        "the text is Markdown with # blocks of code",
 	EllipsisRemoved:       "three dots that stand for more were skipped",
-	Documents:             "the text holds % documents",
+	Documents:             "the text holds # documents",
 	DuplicateKey:          "the key % stands there twice; clients take the last one",
 	ShellCommentSkipped:   "comments between command lines were skipped",
 	InputsDeclared:        "the paste asks for these values: %",

@@ -90,7 +90,9 @@ func (e *draft) finish() {
 		}
 	}
 	if e.s.Err == nil {
+		e.dropBadPairs()
 		e.fill()
+		e.checkValues()
 		e.checkEnv()
 		e.checkPackage()
 		e.checkURL()

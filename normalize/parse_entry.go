@@ -130,6 +130,7 @@ func (e *entry) fromObject(n *syntax.Node) bool {
 	}
 	e.takeEnv()
 	e.takeHeaders()
+	e.dropHeaderKeys()
 	e.takePaths()
 	e.decideTransport()
 	e.checkTLS()

@@ -147,12 +147,9 @@ func (e *draft) checkURL() {
 	default:
 		e.note(URLSchemeNotHTTP, "none", e.url.off) // host:port
 	}
-	if authority, _, _ := strings.Cut(strings.TrimPrefix(rest, "//"), "/"); strings.Contains(authority, "@") {
-		if user, _, _ := strings.Cut(authority, "@"); strings.Contains(user, ":") {
-			e.note(SecretInURL, "userinfo", e.url.off)
-		}
+	for _, part := range urlSecrets(address) {
+		e.note(SecretInURL, part, e.url.off)
 	}
-	e.checkQuery(address)
 	e.smitheryHost(address)
 }
 
@@ -165,15 +162,27 @@ func isScheme(s string) bool {
 	return s != ""
 }
 
-func (e *draft) checkQuery(address string) {
+// urlSecrets names the parts of an address that are the places of secrets:
+// "userinfo", and parameters.
+func urlSecrets(address string) []string {
+	var parts []string
+	_, rest, _ := strings.Cut(address, ":")
+	authority := strings.TrimPrefix(rest, "//")
+	if end := strings.IndexAny(authority, "/?#"); end >= 0 {
+		authority = authority[:end]
+	}
+	if i := strings.LastIndexByte(authority, '@'); i >= 0 && strings.Contains(authority[:i], ":") {
+		parts = append(parts, "userinfo")
+	}
 	_, query, _ := strings.Cut(address, "?")
 	query, _, _ = strings.Cut(query, "#")
 	for param := range strings.SplitSeq(query, "&") {
 		name, value, _ := strings.Cut(param, "=")
 		if value != "" && (secretName(name) || secretParameters[strings.ToLower(name)]) {
-			e.note(SecretInURL, clip(name), e.url.off)
+			parts = append(parts, clip(name))
 		}
 	}
+	return parts
 }
 
 // archived are the reference servers that are no longer kept, with their
