@@ -27,7 +27,7 @@ func dockerRun(command string, args []string) (image int, env []string) {
 			i++
 			value = args[i]
 		}
-		if isEnvOption(arg) && value != "" && !strings.Contains(value, "=") {
+		if isEnvOption(arg) && nameLen(value) == len(value) && value != "" {
 			env = append(env, value)
 		}
 	}

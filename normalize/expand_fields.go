@@ -144,31 +144,13 @@ func (f *fields) notePlatform(l *Launch) {
 	if f.s.Image == "" {
 		return
 	}
-	for _, name := range forwardedByDocker(f.s) {
+	_, forwarded := dockerRun(f.s.Command, f.s.Args)
+	for _, name := range forwarded {
 		r := ref{kind: refBare, name: name}
 		if _, own := f.scope.entryEnv[name]; !own && !f.x.isSet(f.vars, &r) {
 			f.x.note(DockerEnvNoValue, name)
 		}
 	}
-}
-
-// forwardedByDocker lists the variables that a container line takes from the
-// process that runs it.
-func forwardedByDocker(s *Server) []string {
-	var names []string
-	for i, arg := range s.Args {
-		if arg == s.Image {
-			break
-		}
-		name, ok := strings.CutPrefix(arg, "--env=")
-		if !ok && i > 0 && (s.Args[i-1] == "-e" || s.Args[i-1] == "--env") {
-			name, ok = arg, true
-		}
-		if ok && name != "" && nameLen(name) == len(name) {
-			names = append(names, name)
-		}
-	}
-	return names
 }
 
 // checkText refuses what no process, or no address or header, can take. It

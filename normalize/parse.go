@@ -234,8 +234,13 @@ func (r *reader) sayWhatElse(t *syntax.Text) {
 
 // otherKinds are settings that also hold commands.
 var otherKinds = []struct{ key, what string }{
-	{"hooks", "hooks"}, {"statusLine", "a status line"}, {"formatter", "formatters"}, {"lsp", "language servers"},
-	{"language_servers", "language servers"}, {"tasks", "tasks"}, {"inputs", "prompts"},
+	{"hooks", "hooks"},
+	{"statusLine", "a status line"},
+	{"formatter", "formatters"},
+	{"lsp", "language servers"},
+	{"language_servers", "language servers"},
+	{"tasks", "tasks"},
+	{"inputs", "prompts"},
 }
 
 // isRunLine tells whether a document is a command line that only runs

@@ -96,20 +96,20 @@ func (r *reader) wrappersIn(root *syntax.Node) []wrapper {
 	var out []wrapper
 	for _, m := range root.Members {
 		w := wrapper{name: m.Name, path: m.Name, node: m.Value, offset: m.Offset, top: m.Name}
-		switch key := wrapperKey(m.Name); {
-		case key == "mcpServers" || m.Name == "context_servers":
-			out = appendHolder(out, w)
-		case m.Name == "servers" || m.Name == "mcp_servers" || m.Name == "extensions":
+		switch m.Name {
+		case "mcp":
+			out = append(out, insideMCP(w)...)
+		case "projects":
+			out = append(out, insideProjects(w)...)
+		case "servers", "mcp_servers", "extensions":
 			if hasEntry(m.Value) || r.hintUses(m.Name) {
 				out = appendHolder(out, w)
 			}
-		case key != "" && strings.Contains(m.Name, "."):
-			w.dotted = true
-			out = appendHolder(out, w)
-		case m.Name == "mcp":
-			out = append(out, insideMCP(w)...)
-		case m.Name == "projects":
-			out = append(out, insideProjects(w)...)
+		default:
+			w.dotted = strings.Contains(m.Name, ".")
+			if key := wrapperKey(m.Name); key == "mcpServers" || key != "" && w.dotted || m.Name == "context_servers" {
+				out = appendHolder(out, w)
+			}
 		}
 	}
 	if len(out) > maxWrappers {

@@ -1,6 +1,7 @@
 package syntax_test
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -40,7 +41,9 @@ func TestSplit(t *testing.T) {
 		{"a bracket too many", `{"a":1}}`, []string{`json 0 1:1 {"a":1}`}, syntax.Text{Fixed: syntax.Balance}, nil},
 		{
 			"prose around", "Put this in:\n  {\"a\":1}\nand restart.",
-			[]string{`json 0 2:3 {"a":1}`}, syntax.Text{Prose: true}, nil,
+			[]string{`json 0 2:3 {"a":1}`},
+			syntax.Text{Prose: true},
+			nil,
 		},
 		{"an assignment", `const x = {"a":1};`, []string{`json 0 1:11 {"a":1}`}, syntax.Text{Prose: true}, nil},
 		{"braces in a sentence", "use {name} or {this is it}\n", nil, syntax.Text{Prose: true}, nil},
@@ -52,24 +55,31 @@ func TestSplit(t *testing.T) {
 		{"a fragment with quotes half smart", "\"a”: \"b\", “c\": 1", []string{`json 0 1:1 {"a":"b","c":1}`}, syntax.Text{Fixed: syntax.BracesAdded | syntax.SmartQuotes}, nil},
 		{
 			"TOML with comments and prose", "# Settings\n[a]\nb = 1\n\nNow restart it.\n",
-			[]string{`toml 0 2:1 {"a":{"b":1}}`}, syntax.Text{Prose: true}, nil,
+			[]string{`toml 0 2:1 {"a":{"b":1}}`},
+			syntax.Text{Prose: true},
+			nil,
 		},
 		{"TOML without a table", "command = \"npx\"\nargs = [\"x\"]\n", []string{`toml 0 1:1 {"command":"npx","args":["x"]}`}, syntax.Text{}, nil},
 		{"TOML with smart quotes", "[a]\nb = “x”\n", []string{`toml 0 1:1 {"a":{"b":"x"}}`}, syntax.Text{Fixed: syntax.SmartQuotes}, nil},
 		{
 			"YAML with prose", "Add this:\n\nmcpServers:\n  - name: a\n    command: b\n\nThen restart it.\n",
-			[]string{`yaml 0 3:1 {"mcpServers":[{"name":"a","command":"b"}]}`}, syntax.Text{Prose: true}, nil,
+			[]string{`yaml 0 3:1 {"mcpServers":[{"name":"a","command":"b"}]}`},
+			syntax.Text{Prose: true},
+			nil,
 		},
 		{"YAML documents", "---\ncommand: a\n---\ncommand: b\n", []string{`yaml 0 2:1 {"command":"a"}`, `yaml 0 4:1 {"command":"b"}`}, syntax.Text{Documents: 2}, nil},
 		{"YAML with smart quotes", "command: a\nargs: [“x”, z]\n", []string{`yaml 0 1:1 {"command":"a","args":["x","z"]}`}, syntax.Text{Fixed: syntax.SmartQuotes}, nil},
 		{
 			"commands", "# first\n$ claude mcp add a -- b\nPS C:\\x> npx -y 'c d' # e\nme@host:~/x$ uvx z\nNode is needed\nnpx is a tool\n",
 			[]string{"command 0 2:3 claude|mcp|add|a|--|b", "command 0 3:10 npx|-y|c d", "command 0 4:14 uvx|z"},
-			syntax.Text{Prose: true, ShellComment: true}, nil,
+			syntax.Text{Prose: true, ShellComment: true},
+			nil,
 		},
 		{
 			"a quote that is never closed", "npx -y 'a\nnpx -y b\n",
-			[]string{"command 0 1:1 npx|-y|a", "command 0 2:1 npx|-y|b"}, syntax.Text{}, nil,
+			[]string{"command 0 1:1 npx|-y|a", "command 0 2:1 npx|-y|b"},
+			syntax.Text{},
+			nil,
 		},
 		{
 			"all programs", strings.Join([]string{
@@ -83,17 +93,20 @@ func TestSplit(t *testing.T) {
 				"command 0 13:1 cd|x|&&|npx|y", "command 0 15:1 export|A=1", "command 0 17:1 ${A}|=|x", "command 0 18:1 code|--add-mcp|{}",
 				"command 0 20:1 wsl.exe|npx|x", "command 0 21:1 /usr/bin/npx|x", "command 0 22:1 npx.cmd|x",
 			},
-			syntax.Text{Prose: true}, nil,
+			syntax.Text{Prose: true},
+			nil,
 		},
 		{
 			"links", "See [![x](https://cursor.com/b.svg)](cursor://a?name=b&config=e30) and more\n<a href=\"vscode:mcp/install?%7B%7D\">Add it</a>\nvscode:mcp/install?{\"a b\": 1}\nhttps://cursor.com/docs\n",
 			[]string{"link 0 1:38 cursor://a?name=b&config=e30", "link 0 2:10 vscode:mcp/install?%7B%7D", `link 0 3:1 vscode:mcp/install?{"a b": 1}`},
-			syntax.Text{Prose: true}, nil,
+			syntax.Text{Prose: true},
+			nil,
 		},
 		{
 			"Markdown", "# Title\n```json\n{\"a\":1}\n```\ntext {\"x\":1} [l](goose://x?y=z)\n1. item\n   ~~~yaml\n   command: a\n   ~~~\n`````\n```\n{\"b\":2}\n",
 			[]string{`json 1 3:1 {"a":1}`, "link 0 5:18 goose://x?y=z", `yaml 2 8:1 {"command":"a"}`, `json 3 12:1 {"b":2}`},
-			syntax.Text{Fences: 3}, nil,
+			syntax.Text{Fences: 3},
+			nil,
 		},
 		{"a fence that is none", "{\"a\": \"```json\"}", []string{"json 0 1:1 {\"a\":\"```json\"}"}, syntax.Text{}, nil},
 		{"a word", " https://x.example.com/mcp\n", []string{"word 0 1:2 https://x.example.com/mcp"}, syntax.Text{}, nil},
@@ -157,7 +170,8 @@ func TestDecode(t *testing.T) {
 			}
 		})
 	}
-	if _, _, err := syntax.Decode([]byte("ab\xffc")); err == nil || err.(*syntax.Error).Offset != 2 {
+	_, _, err := syntax.Decode([]byte("ab\xffc"))
+	if e, ok := errors.AsType[*syntax.Error](err); !ok || e.Offset != 2 {
 		t.Errorf("got %v", err)
 	}
 }

@@ -102,32 +102,32 @@ func FuzzTOML(f *testing.F) {
 		if err := json.Unmarshal(n.AppendJSON(nil), &got); err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(comparable(want), comparable(got)); diff != "" {
+		if diff := cmp.Diff(leveled(want), leveled(got)); diff != "" {
 			t.Errorf("%q (-want +got):\n%s", s, diff)
 		}
 	})
 }
 
-// comparable turns values of both readers into one form. Dates and what has no
+// leveled turns values of both readers into one form. Dates and what has no
 // JSON number are left out: the one reader gives times, the other text.
-func comparable(v any) any {
+func leveled(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
 		out := map[string]any{}
 		for k, x := range v {
-			out[k] = comparable(x)
+			out[k] = leveled(x)
 		}
 		return out
 	case []map[string]any:
 		out := []any{}
 		for _, x := range v {
-			out = append(out, comparable(x))
+			out = append(out, leveled(x))
 		}
 		return out
 	case []any:
 		out := []any{}
 		for _, x := range v {
-			out = append(out, comparable(x))
+			out = append(out, leveled(x))
 		}
 		return out
 	case int64:
