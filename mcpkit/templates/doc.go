@@ -15,7 +15,7 @@
 //	if err != nil {
 //		log.Fatal(err)
 //	}
-//	log.Fatal(server.Run(context.Background(), &mcp.StdioTransport{}))
+//	log.Fatal(server.Run(context.Background(), &mcpkit.StdioTransport{}))
 //
 // # The set
 //
