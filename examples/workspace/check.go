@@ -20,7 +20,7 @@ const (
 // check prints how the registry and the disk differ, for people and as a gate of a
 // build.
 func check(ctx context.Context, c config) error {
-	reg, _, _, err := c.load()
+	reg, file, _, err := c.load()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "error:", err)
 		if faults, ok := errors.AsType[*registry.Error](err); ok && faults.Err == nil {
@@ -29,10 +29,13 @@ func check(ctx context.Context, c config) error {
 		return errCannotLook
 	}
 	start := time.Now()
-	opts, stop := progress("checking")
+	opts, _, stop := progress("checking")
 	found, err := registry.Check(ctx, reg, opts)
 	stop()
 	if err != nil {
+		if faults, ok := printFaults(err); ok {
+			err = &faultyError{file, faults, "compared with the disk"}
+		}
 		fmt.Fprintln(os.Stderr, "error:", err)
 		return errCannotLook
 	}
@@ -45,7 +48,7 @@ func check(ctx context.Context, c config) error {
 		} else {
 			warnings++
 		}
-		fmt.Printf("%s%s\n", label, p)
+		fmt.Printf("%s%s\n", label, cli.Visible(p.String()))
 	}
 	fmt.Fprintf(os.Stderr, "%s, %s, %s, %s\n", repos(reg.Len()), cli.Count(problems, "problem", "problems"),
 		cli.Count(warnings, "warning", "warnings"), time.Since(start).Round(time.Millisecond))

@@ -69,8 +69,8 @@ func TestCheckCannotLook(t *testing.T) {
 		want string
 	}{
 		{"no root", []string{"-root", filepath.Join(dir, "none")}, "the workspace root: "},
-		{"named registry is missing", []string{"-registry", filepath.Join(dir, "r.yaml")}, "was not loaded"},
-		{"the workspace is gone", []string{"-registry", elsewhere}, "the workspace: "},
+		{"named registry is missing", []string{"-registry", filepath.Join(dir, "r.yaml")}, "error: there is no registry " + filepath.Join(dir, "r.yaml") + "; run "},
+		{"the workspace is gone", []string{"-registry", elsewhere}, "registry.yaml: the workspace: open "},
 		{"unknown flag", []string{"-stric"}, "usage: workspace"},
 	}
 	for _, tt := range tests {
@@ -80,5 +80,28 @@ func TestCheckCannotLook(t *testing.T) {
 				t.Errorf("got exit code %d, %q and %q, want 2 and %q", code, stdout, stderr, tt.want)
 			}
 		})
+	}
+}
+
+// TestCheckEscapes keeps what a registry says from steering a terminal.
+func TestCheckEscapes(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, "r"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]string{
+		`views: {"v\e[31m": gone.md}`:                    `v\x1b[31m`,
+		`resource_roots: {"t\u202e\u0085": gone}`:        `t\u202e\u0085`,
+		`entrypoints: [README.md], "own\e]0;er": nobody`: `own\x1b]0;er`,
+	} {
+		file := "schema_version: \"1.0\"\nkind: workspace_registry\nrepos:\n  - {repo_id: r, manifest_source: generated, owner: o, " + text + "}\n"
+		if err := os.WriteFile(filepath.Join(dir, "workspace-registry.yaml"), []byte(file), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		stdout, stderr, code := output(t, "check", "-root", dir)
+		all := stdout + stderr
+		if code != 1 || !strings.Contains(all, want) || strings.ContainsAny(all, "\x1b\u202e\u0085") {
+			t.Errorf("%s: got exit code %d and %q, want %s in it", text, code, all, want)
+		}
 	}
 }

@@ -2,14 +2,13 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
-	"time"
 
 	"github.com/mcpcontract/mcpcontract/examples/internal/cli"
 	"github.com/mcpcontract/mcpcontract/internal/rootfs"
@@ -41,8 +40,11 @@ func (c *config) load() (reg *registry.Registry, file string, opts *registry.Par
 			reg, err = registry.Load(file, opts)
 		}
 	}
+	if errors.Is(err, fs.ErrNotExist) && !exists(file) {
+		return nil, "", nil, fmt.Errorf("there is no registry %s; run %q to make one", file, "workspace -root "+c.dir()+" generate -o "+file)
+	}
 	if faults, ok := printFaults(err); ok {
-		return nil, "", nil, &faultyError{file, faults}
+		return nil, "", nil, &faultyError{file, faults, "loaded"}
 	}
 	if err != nil {
 		return nil, "", nil, err
@@ -53,12 +55,20 @@ func (c *config) load() (reg *registry.Registry, file string, opts *registry.Par
 	return reg, file, opts, nil
 }
 
+func exists(file string) bool {
+	_, err := os.Stat(file)
+	return !errors.Is(err, fs.ErrNotExist)
+}
+
 // printFaults writes out what is wrong with a registry, if that is what err is.
 func printFaults(err error) (*registry.Error, bool) {
 	faults, ok := errors.AsType[*registry.Error](err)
 	if ok {
 		for _, p := range faults.Problems {
-			fmt.Fprintln(os.Stderr, p)
+			if p.Code == registry.Unreadable || p.File == "" {
+				p.Line, p.Column = 0, 0 // there is no text in which it would have a place
+			}
+			fmt.Fprintln(os.Stderr, cli.Visible(p.String()))
 		}
 	}
 	return faults, ok
@@ -68,9 +78,10 @@ func printFaults(err error) (*registry.Error, bool) {
 type faultyError struct {
 	file   string
 	faults *registry.Error
+	undone string // what was to be done
 }
 
-func (e *faultyError) Error() string { return "the registry " + e.file + " was not loaded" }
+func (e *faultyError) Error() string { return "the registry " + e.file + " was not " + e.undone }
 
 func (e *faultyError) Unwrap() error { return e.faults }
 
@@ -100,90 +111,18 @@ func (c *config) find() (string, error) {
 	return strings.Join(found, ""), nil
 }
 
-// generate scans the workspace and writes its registry to a new file.
-func generate(ctx context.Context, c config) error {
-	start := time.Now()
-	opts, stop := progress("scanning")
-	for name := range strings.SplitSeq(c.markers, ",") {
-		if name = strings.TrimSpace(name); name != "" {
-			opts.Markers = append(opts.Markers, name)
-		}
-	}
-	if c.out != "" {
-		up, err := relative(filepath.Dir(c.out), c.dir())
-		if err != nil {
-			return err
-		}
-		opts.WorkspaceRoot = up
-	}
-	data, problems, err := registry.Generate(ctx, c.dir(), opts)
-	stop()
-	if err != nil {
-		return err
-	}
-	for _, p := range problems {
-		fmt.Fprintln(os.Stderr, p)
-	}
-	file, err := c.write(data)
-	if err != nil {
-		return err
-	}
-	reg, err := registry.Load(file, nil)
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(os.Stderr, "%s: %s, %s, %s, %s\n", file, repos(reg.Len()), cli.Count(len(problems), "problem", "problems"), cli.Count(len(data), "byte", "bytes"), time.Since(start).Round(time.Millisecond))
-	return nil
-}
-
-// progress reports a scan to stderr when it is long.
-func progress(what string) (opts *registry.ScanOptions, stop func()) {
-	var found, entries atomic.Int64
+// progress reports a scan to stderr when it is long. found gives the number of
+// repos so far.
+func progress(what string) (opts *registry.ScanOptions, found func() int, stop func()) {
+	var seen, entries atomic.Int64
 	opts = &registry.ScanOptions{Progress: func(r, e int) {
-		found.Store(int64(r))
+		seen.Store(int64(r))
 		entries.Store(int64(e))
 	}}
-	return opts, cli.Progress(os.Stderr, func() string {
-		return fmt.Sprintf("%s: %s, %s", what, repos(int(found.Load())), cli.Count(int(entries.Load()), "other entry", "other entries"))
+	found = func() int { return int(seen.Load()) }
+	return opts, found, cli.Progress(os.Stderr, func() string {
+		return fmt.Sprintf("%s: %s, %s", what, repos(found()), cli.Count(int(entries.Load()), "other entry", "other entries"))
 	})
 }
 
 func repos(n int) string { return cli.Count(n, "repo", "repos") }
-
-// relative is the way from one folder to another, with slashes.
-func relative(from, to string) (string, error) {
-	from, err := filepath.Abs(from)
-	if err != nil {
-		return "", err
-	}
-	to, err = filepath.Abs(to)
-	if err != nil {
-		return "", err
-	}
-	rel, err := filepath.Rel(from, to)
-	return filepath.ToSlash(rel), err
-}
-
-// write writes a registry where none is: what a person has edited is not lost.
-func (c *config) write(data []byte) (file string, err error) {
-	ext := ".yaml"
-	if data[0] == '{' {
-		ext = ".json"
-	}
-	if file = c.out; file == "" {
-		file = filepath.Join(c.dir(), "workspace-registry"+ext)
-	}
-	if got := filepath.Ext(file); got != ext && (ext == ".json" || got != ".yml") {
-		return "", fmt.Errorf("the registry of this workspace is written as %s, so name a file that ends so: %s", ext, file)
-	}
-	old := file
-	if c.out == "" {
-		if old, err = c.find(); err != nil {
-			return "", err
-		}
-	}
-	if _, err := os.Lstat(old); err == nil {
-		return "", fmt.Errorf("%s is there already and may hold hand edits: write to another file with -o and compare", old)
-	}
-	return file, rootfs.WriteNamed(file, data, 0o644)
-}

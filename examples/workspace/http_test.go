@@ -28,6 +28,9 @@ func listen(t *testing.T, args ...string) (s *server, url string, stop func()) {
 	if !ok || err != nil {
 		t.Fatalf("got %q, %v", line, err)
 	}
+	if _, err := io.WriteString(&s.stderr, line); err != nil {
+		t.Fatal(err)
+	}
 	return s, url, func() {
 		t.Helper()
 		if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {

@@ -29,10 +29,15 @@ import (
 const usage = `workspace serves the repositories of a workspace to MCP clients, registry first.
 
 usage: workspace [flags]             serve on stdin and stdout, or on -http
-       workspace [flags] generate    scan the root and write a new registry
+       workspace [flags] generate    scan the root and write its registry, or bring the one there up to date
        workspace [flags] check       compare the registry with the disk
        workspace schema              print the JSON Schema of registry files, for editors
        workspace demo                serve a sample workspace to two built-in clients
+       workspace help                print this
+
+generate keeps what was edited by hand, and overwrites nothing that changed while it ran. It ends
+with 0 if the registry is up to date, 1 if it was not written, and 2 if no repo was found. An
+update leaves a lock file, .workspace-registry.lock, beside the registry.
 
 check ends with 0 if nothing that is declared is wrong, 1 if something is (a declared file
 is missing, the registry is faulty, a recorded status is out of date), and 2 if it cannot
@@ -64,7 +69,7 @@ func (c *config) flags() *flag.FlagSet {
 	fs.StringVar(&c.http, "http", "", "serve: listen on this `address` of the machine, such as 127.0.0.1:8080, instead of stdin")
 	fs.BoolVar(&c.strict, "strict", false, "check: warnings count as problems")
 	fs.StringVar(&c.markers, "marker", "", "generate: comma-separated `names` that make a folder a repo, such as .git,go.mod (default .git and docs/agent/manifest.yaml)")
-	fs.StringVar(&c.out, "o", "", "generate: write to this `file` (default workspace-registry.yaml in the root, if there is no registry)")
+	fs.StringVar(&c.out, "o", "", "generate: write to this `file` (default the registry, or workspace-registry.yaml in the root if there is none)")
 	fs.Usage = func() {
 		_, _ = fmt.Fprint(fs.Output(), usage)
 		fs.PrintDefaults()
@@ -103,6 +108,9 @@ func run(ctx context.Context, args []string) error {
 		return err
 	case "demo":
 		return demo(ctx, os.Stdout)
+	case "help":
+		fs.Usage()
+		return nil
 	}
 	return misuse("unknown command %q", command)
 }
@@ -146,6 +154,7 @@ func serve(ctx context.Context, c config) error {
 	if c.http != "" {
 		return cli.ServeHTTP(ctx, os.Stderr, server, c.http)
 	}
+	fmt.Fprintf(os.Stderr, "serving %s of %s on stdin and stdout; end with Ctrl-C\n", repos(reg.Len()), reg.Root())
 	return cli.Serve(ctx, server)
 }
 

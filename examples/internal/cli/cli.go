@@ -26,8 +26,11 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"strconv"
+	"strings"
 	"syscall"
 	"time"
+	"unicode/utf8"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -118,6 +121,24 @@ func Count(n int, one, many string) string {
 		return "1 " + one
 	}
 	return fmt.Sprintf("%d %s", n, many)
+}
+
+// Visible makes a text safe to print on a terminal, on one line: what is not
+// printable, such as a control or a bidirectional character or a byte that is not
+// UTF-8, becomes an escape as in a Go string.
+func Visible(s string) string {
+	var b strings.Builder
+	for i, r := range s {
+		_, size := utf8.DecodeRuneInString(s[i:])
+		switch {
+		case strconv.IsPrint(r) && (r != utf8.RuneError || size > 1):
+			b.WriteRune(r)
+		default:
+			quoted := strconv.Quote(s[i : i+size])
+			b.WriteString(quoted[1 : len(quoted)-1])
+		}
+	}
+	return b.String()
 }
 
 // Progress writes a line to w when work takes longer than a second, and again

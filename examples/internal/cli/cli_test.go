@@ -137,3 +137,17 @@ func TestProgress(t *testing.T) {
 		})
 	}
 }
+
+func TestVisible(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                        "",
+		"plain 空 \"é\" \\ \ufffd": "plain 空 \"é\" \\ \ufffd",
+		"\x1b[31m\r\n\t\x00\x7f":  `\x1b[31m\r\n\t\x00\x7f`,
+		"\u202e\u200b\u0085":      `\u202e\u200b\u0085`,
+		"a\xffb\xc3":              `a\xffb\xc3`,
+	} {
+		if got := cli.Visible(text); got != want {
+			t.Errorf("%q: got %s, want %s", text, got, want)
+		}
+	}
+}
