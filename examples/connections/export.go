@@ -50,7 +50,15 @@ func exportCommand(args []string, s streams) error {
 	if err != nil {
 		return err
 	}
-	for _, n := range append(paste.Notes, notes...) {
+	for _, n := range paste.Notes {
+		fmt.Fprintln(s.err, noteLine(n))
+	}
+	for i := range paste.Servers {
+		for _, n := range paste.Servers[i].Notes {
+			fmt.Fprintln(s.err, plain(paste.Servers[i].Name)+": "+noteLine(n))
+		}
+	}
+	for _, n := range notes {
 		fmt.Fprintln(s.err, noteLine(n))
 	}
 	_, err = s.out.Write(out)

@@ -115,7 +115,7 @@ func normalizeCommand(ctx context.Context, args []string, s streams) error {
 		notes = append(notes, n)
 	}
 	if c.format == "table" {
-		return writeTable(s.out, paste, out.Servers, notes)
+		return writeTable(s.out, paste, out.Servers, notes, c.expand)
 	}
 	return writeJSON(s, out)
 }
@@ -135,6 +135,9 @@ func (c *normalizeFlags) record(ctx context.Context, s *normalize.Server, vars [
 		} else if !errors.As(err, &fault) {
 			return record{}, nil, err
 		}
+	}
+	if fault == nil {
+		notes = append(notes, windowsNotes(&launch)...)
 	}
 	return newRecord(s, &launch, notes, fault), notes, nil
 }
@@ -160,20 +163,11 @@ func explain(s streams, name string, text []byte, err error) error {
 	if name == "" {
 		name = "stdin"
 	}
-	fmt.Fprintf(s.err, "%s:%d:%d: %s\n", name, e.Line, e.Column, e.Message)
+	fmt.Fprintf(s.err, "%s:%d:%d: %s\n", plain(name), e.Line, e.Column, plain(e.Message))
 	lines := strings.Split(string(text), "\n")
 	if e.Line <= len(lines) {
-		line := []rune(strings.TrimRight(lines[e.Line-1], "\r"))
-		column := min(e.Column-1, len(line))
-		from := max(0, column-60)
-		shown := string(line[from:min(len(line), column+20)])
-		pad := strings.Map(func(r rune) rune {
-			if r == '\t' {
-				return r
-			}
-			return ' '
-		}, string(line[from:column]))
-		fmt.Fprintf(s.err, "    %s\n    %s^\n", shown, pad)
+		shown, caret := excerpt(strings.TrimRight(lines[e.Line-1], "\r"), e.Column)
+		fmt.Fprintf(s.err, "    %s\n    %s^\n", shown, strings.Repeat(" ", caret))
 	}
 	return cli.ExitError(1)
 }

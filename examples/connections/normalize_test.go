@@ -236,8 +236,8 @@ x        -      error  no_command_or_url
 
 func TestNormalizeUnreadable(t *testing.T) {
 	tests := []struct{ name, text, want string }{
-		{"a caret", "{\n\t\"mcpServers\": {\n\t\t\"a\" {} }\n}\n", "stdin:3:7: a colon is missing after a name; write name: value pairs\n    \t\t\"a\" {} }\n    \t\t    ^\n"},
-		{"a long line", `{"mcpServers": {"a": {"command": "` + strings.Repeat("x", 100) + `", "args" []}}}`, "stdin:1:145: a colon is missing after a name; write name: value pairs\n    " + strings.Repeat("x", 50) + `", "args" []}}}` + "\n    " + strings.Repeat(" ", 60) + "^\n"},
+		{"a caret", "{\n\t\"mcpServers\": {\n\t\t\"a\" {} }\n}\n", "stdin:3:7: a colon is missing after a name; write name: value pairs\n      \"*\" {} }\n          ^\n"},
+		{"a long line", `{"mcpServers": {"a": {"command": "` + strings.Repeat("x", 100) + `", "args" []}}}`, "stdin:1:145: a colon is missing after a name; write name: value pairs\n    " + strings.Repeat("*", 50) + `", "****" []}}}` + "\n    " + strings.Repeat(" ", 60) + "^\n"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"time"
 
 	"github.com/mcpcontract/mcpcontract/normalize"
@@ -84,6 +85,16 @@ func newRecord(s *normalize.Server, l *normalize.Launch, notes []normalize.Note,
 		r.LaunchWindows = argv
 	}
 	return r
+}
+
+// windowsNotes says why a launch has no command line on Windows.
+func windowsNotes(l *normalize.Launch) []normalize.Note {
+	_, err := l.Argv("windows")
+	e, ok := errors.AsType[*normalize.Error](err)
+	if !ok {
+		return nil
+	}
+	return []normalize.Note{{Code: normalize.NotExpressible, Subject: "launch_windows." + e.Subject, Message: e.Message}}
 }
 
 func (r *record) launch(s *normalize.Server, l *normalize.Launch) {

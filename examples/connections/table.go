@@ -10,8 +10,9 @@ import (
 	"github.com/mcpcontract/mcpcontract/normalize"
 )
 
-// writeTable prints records for people: a line for each, its notes below.
-func writeTable(w io.Writer, paste *normalize.Paste, records []record, notes [][]normalize.Note) error {
+// writeTable prints records for people: a line for each, its notes below. What
+// looks like a secret is left out unless secrets are wanted.
+func writeTable(w io.Writer, paste *normalize.Paste, records []record, notes [][]normalize.Note, secrets bool) error {
 	var b strings.Builder
 	for _, n := range paste.Notes {
 		fmt.Fprintln(&b, noteLine(n))
@@ -23,6 +24,9 @@ func writeTable(w io.Writer, paste *normalize.Paste, records []record, notes [][
 	var table strings.Builder
 	tw := tabwriter.NewWriter(&table, 0, 0, 2, ' ', 0)
 	for _, r := range records {
+		if !secrets {
+			r.URL, r.Args = redactURL(r.URL), redactArgs(r.Args)
+		}
 		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\n", plain(r.Name), transportOf(r), stateOf(r), plain(target(r)))
 	}
 	if err := tw.Flush(); err != nil {

@@ -1,0 +1,124 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestExcerpt(t *testing.T) {
+	tests := []struct {
+		name, line string
+		column     int
+		shown      string
+		caret      int
+	}{
+		{"a secret without quotes", `{"env": {API_KEY: hunter2hunter2 "B": 1}}`, 34, `{"env": {API_KEY: ************** "*": *}}`, 33},
+		{"a secret in quotes", `  "TOKEN": "hunter2: x",`, 3, `  "TOKEN": "**********`, 2},
+		{"a secret in a list", `["--key", "hunter2": "x", b: c]`, 20, `["*****", "*******": "*", *: *]`, 19},
+		{"a line of base64", "aGVsbG8=", 1, "*******=", 0},
+		{"an assignment", "export API_KEY=hunter2", 8, "****** API_KEY=*******", 7},
+		{"a quote that nothing ends", `a: "hunter2, b: c`, 4, `a: "*************`, 3},
+		{"control characters", "a:\x1b[2Jx\u202e", 5, `*:\x1b[***\u202e`, 7},
+		{"a long line", strings.Repeat("x", 200), 100, strings.Repeat("*", 80), 60},
+		{"beyond the end", "a", 9, "*", 1},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			shown, caret := excerpt(tt.line, tt.column)
+			if shown != tt.shown || caret != tt.caret {
+				t.Errorf("got  %q, %d\nwant %q, %d", shown, caret, tt.shown, tt.caret)
+			}
+		})
+	}
+}
+
+func TestRedact(t *testing.T) {
+	addresses := map[string]string{
+		"https://u:p@x.example.com/mcp?api_key=k&a=b#c": "https://***@x.example.com/mcp?api_key=***&a=b#c",
+		"https://x.example.com/mcp?token=${TOKEN}&x":    "https://x.example.com/mcp?token=${TOKEN}&x",
+		"https://x.example.com/a@b":                     "https://x.example.com/a@b",
+		"${URL}":                                        "${URL}",
+	}
+	for address, want := range addresses {
+		if got := redactURL(address); got != want {
+			t.Errorf("redactURL(%s) = %s, want %s", address, got, want)
+		}
+	}
+	args := []string{
+		"-y", "@acme/token", "--api-key", "k1", "--token=k2", "--verbose", "--header", "Authorization: Bearer k3",
+		"--header=X-Key: k4", "-e", "SECRET=k5", "--url", "db://u:k6@h/x", "sk-abcdefghijklmnop", "--key", "${KEY}", "--port=80",
+	}
+	want := []string{
+		"-y", "@acme/token", "--api-key", hidden, "--token=" + hidden, "--verbose", "--header", "Authorization:" + hidden,
+		"--header=X-Key:" + hidden, "-e", "SECRET=" + hidden, "--url", "db://***@h/x", hidden, "--key", "${KEY}", "--port=80",
+	}
+	if diff := cmp.Diff(want, redactArgs(slices.Clone(args))); diff != "" {
+		t.Errorf("redactArgs (-want +got):\n%s", diff)
+	}
+}
+
+// capture runs a command on a text and gives what it prints.
+func capture(t *testing.T, text string, command func(args []string, s streams) error, args ...string) (out, msgs string) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "pasted.json")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var o, e bytes.Buffer
+	err := command(append(args, file), streams{out: &o, err: &e})
+	if err != nil {
+		e.WriteString(err.Error())
+	}
+	return o.String(), e.String()
+}
+
+// TestSecretsStayHidden checks that a secret of the paste is in nothing that a
+// command prints for people.
+func TestSecretsStayHidden(t *testing.T) {
+	normalize := func(args []string, s streams) error { return normalizeCommand(context.Background(), args, s) }
+	for name, text := range map[string]string{
+		"no quotes":    `{"mcpServers": {"a": {"command": "c", "env": {API_KEY: hunter2hunter2 hunter2; }}}}`,
+		"a lost comma": `{"mcpServers": {"a": {"command": "c", "env": {"A": "x" "hunter2" }}}}`,
+		"TOML":         "[mcp_servers.a]\ncommand = \"c\"\nkey = hunter2\n",
+		"YAML":         "mcpServers:\n  a:\n    command: c\n    env: {A: hunter2, B: *hunter}\n",
+		"control":      "{\"a\": \x1b[2Jhunter2 (}",
+	} {
+		out, msgs := capture(t, text, normalize)
+		if out != "" || !strings.Contains(msgs, "^") || strings.Contains(msgs, "hunter2") || strings.Contains(msgs, "\x1b") {
+			t.Errorf("%s: %s%s", name, out, msgs)
+		}
+	}
+	text := `{"mcpServers": {"a": {"command": "c", "args": ["--token", "hunter2"]}, "b": {"url": "https://u:hunter2@x.example.com/mcp"}}}`
+	if out, _ := capture(t, text, normalize, "-format", "table"); strings.Contains(out, "hunter2") || !strings.Contains(out, hidden) {
+		t.Errorf("table:\n%s", out)
+	}
+	if out, _ := capture(t, text, normalize, "-format", "table", "-expand"); strings.Count(out, "hunter2") != 2 {
+		t.Errorf("expanded table:\n%s", out)
+	}
+}
+
+func TestExportTellsServerNotes(t *testing.T) {
+	text := `{"mcpServers": {"a": {"command": "c", "headers": {"A": "b"}, "env": {"API_KEY": "hunter2hunter2"}}, "b": {"url": "https://u:p@x.example.com/mcp"}}}`
+	_, msgs := capture(t, text, exportCommand, "-to", "claude-desktop")
+	for _, want := range []string{"headers_on_stdio_dropped", "secret_inline:env.API_KEY", "secret_in_url:userinfo", "secret_in_args:b"} {
+		if !strings.Contains(msgs, want) {
+			t.Errorf("no %s in:\n%s", want, msgs)
+		}
+	}
+}
+
+func TestNormalizeTellsNoWindowsLaunch(t *testing.T) {
+	out, _ := capture(t, `{"mcpServers": {"a": {"command": "npx", "args": ["a\nb"]}}}`, func(args []string, s streams) error {
+		return normalizeCommand(context.Background(), args, s)
+	})
+	if !strings.Contains(out, `"not_expressible:launch_windows.args[0]"`) {
+		t.Error(out)
+	}
+}
