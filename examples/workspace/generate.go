@@ -184,11 +184,11 @@ func named(file string, chosen bool, data []byte) (string, error) {
 	return "", fmt.Errorf("the registry of this workspace is written as %s, so name a file that ends so: %s", want, file)
 }
 
-// create writes a new file. If there is one by now it is somebody else's.
+// create writes a new file. What is there by now is somebody else's.
 func create(file string, data []byte) (err error) {
 	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("%s has just been made by somebody else and was left as it is; run generate again to bring it up to date", file)
+		return fmt.Errorf("%s has appeared meanwhile, or is a link that leads nowhere, and was left as it is; run generate again to bring it up to date", file)
 	}
 	if err != nil {
 		return err

@@ -202,7 +202,7 @@ func TestCreate(t *testing.T) {
 	if err := create(file, []byte("mine")); err != nil || take(t, file) != "mine" {
 		t.Fatalf("%v, %q", err, take(t, file))
 	}
-	if err := create(file, []byte("yours")); err == nil || !strings.Contains(err.Error(), "has just been made by somebody else") || take(t, file) != "mine" {
+	if err := create(file, []byte("yours")); err == nil || !strings.Contains(err.Error(), "has appeared meanwhile") || take(t, file) != "mine" {
 		t.Errorf("%v, %q", err, take(t, file))
 	}
 	link := filepath.Join(filepath.Dir(file), "l.yaml")
