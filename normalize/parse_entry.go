@@ -311,6 +311,11 @@ func (e *entry) notRunnable(n *syntax.Node) {
 	case e.d.id == Zed || n.Get("source") != nil && n.Get("source").Text == "extension":
 		e.fail(NotRunnable, "editor_extension")
 		e.noteSettings(n.Get("settings"))
+	case text(n, "uses") != "": // a block that the client fetches by its name
+		e.fail(NeedsLookup, clip(text(n, "uses")))
+		if !e.at.named {
+			e.s.Name, e.at.named = barePackage(text(n, "uses")), true
+		}
 	default:
 		e.fail(NoCommandOrURL, "")
 		if misplacedEnv(e.s.Name, n) {

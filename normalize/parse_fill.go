@@ -130,7 +130,7 @@ func (e *draft) value(f fieldPath, v val, u use) string {
 			e.s.unsent = append(e.s.unsent, f.String())
 		}
 	}
-	if u != useScript && isPlaceholder(v.text, e.d.id) {
+	if u != useScript && isPlaceholder(withoutRefs(v.text), e.d.id) {
 		e.note(Placeholder, f.String(), v.off)
 	}
 	if u == useArg && isQuotedJSON(text) {

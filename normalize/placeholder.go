@@ -10,6 +10,27 @@ func isPlaceholder(s string, id Dialect) bool {
 	return dots(s) || onlyFiller(s) || angled(s) || bracketed(s) || doubleBraced(s, id) || wordy(s) || samplePath(s)
 }
 
+// withoutRefs takes the references out of a value: what they stand for is not
+// to be filled in by hand, even if they are named YOUR_TOKEN.
+func withoutRefs(s string) string {
+	if !strings.Contains(s, "${") {
+		return s
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); {
+		var r ref
+		r.size = 1
+		if s[i] == '$' {
+			scanRef(s[i:], &r)
+		}
+		if r.kind != refVar && r.kind != refInput {
+			b.WriteString(s[i : i+r.size])
+		}
+		i += r.size
+	}
+	return b.String()
+}
+
 // dots tells whether a value ends in an ellipsis.
 func dots(s string) bool {
 	return strings.HasSuffix(s, "...") || strings.HasSuffix(s, "…")

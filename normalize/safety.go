@@ -87,7 +87,7 @@ const minSecret = 8
 // checkSecret notes a secret that stands in the paste in clear: no reference,
 // no command, no placeholder.
 func (e *draft) checkSecret(f fieldPath, name string, v val) {
-	if !secretName(name) || v.own || len(v.text) < minSecret || isPlaceholder(v.text, e.d.id) || holdsRef(v.text) {
+	if !secretName(name) || v.own || len(v.text) < minSecret || holdsRef(v.text) || isPlaceholder(v.text, e.d.id) {
 		return
 	}
 	e.note(SecretInline, f.String(), v.off)

@@ -6,16 +6,25 @@ import (
 	"github.com/mcpcontract/mcpcontract/normalize/internal/syntax"
 )
 
-// smitheryRun notes a record that runs a server through Smithery's program.
+// smitheryRun notes a record that runs a server through Smithery's program. One
+// that installs a server only names it.
 func (e *draft) smitheryRun() {
 	for i, arg := range e.s.Args {
 		if packageName(arg) != "@smithery/cli" {
 			continue
 		}
 		rest := e.s.Args[i+1:]
-		if len(rest) > 1 && rest[0] == "run" {
-			if id := firstPackage(rest[1:]); id != "" {
-				e.note(SmitheryReference, id, e.command.off)
+		if len(rest) < 2 {
+			return
+		}
+		switch id := firstPackage(rest[1:]); {
+		case id == "":
+		case rest[0] == "run":
+			e.note(SmitheryReference, id, e.command.off)
+		case rest[0] == "install":
+			e.fail(NeedsLookup, clip(id))
+			if !e.at.named {
+				e.s.Name, e.at.named = barePackage(id), true
 			}
 		}
 		return
@@ -31,7 +40,7 @@ func (e *draft) smitheryHost(address string) {
 	}
 	path, _, _ = strings.Cut(path, "?")
 	path = strings.TrimSuffix(strings.TrimSuffix(strings.TrimRight(path, "/"), "/mcp"), "/sse")
-	if path != "" {
+	if path != "" && path != "mcp" && path != "sse" {
 		e.note(SmitheryReference, path, e.url.off)
 	}
 }

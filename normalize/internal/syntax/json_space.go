@@ -97,6 +97,14 @@ func smartQuote(s string) (size int, double, ok bool) {
 	return 0, false, false
 }
 
+// quoteRepair tells what kind of repair the quote at the start of s needs.
+func quoteRepair(s string) Repairs {
+	if strings.HasPrefix(s, "＂") || strings.HasPrefix(s, "＇") {
+		return Fullwidth
+	}
+	return SmartQuotes
+}
+
 // PlainQuotes replaces every typographic quote of s by its plain form and
 // reports whether there was one.
 func PlainQuotes(s string) (string, bool) {

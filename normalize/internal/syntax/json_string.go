@@ -25,7 +25,7 @@ func (p *jsonParser) quoted() (string, bool) {
 	if !ok {
 		return "", false
 	}
-	p.fixed |= SmartQuotes
+	p.fixed |= quoteRepair(p.src[p.pos:])
 	return p.smart(size, double), true
 }
 

@@ -86,6 +86,7 @@ type Fault struct {
 // between lines of prose.
 func Split(text string) Text {
 	var s splitter
+	text = s.visible(text)
 	chunks := fences(text)
 	for i := range chunks {
 		s.out.Fences = max(s.out.Fences, chunks[i].block)
@@ -99,6 +100,23 @@ func Split(text string) Text {
 	}
 	return s.out
 }
+
+// visible takes out the characters that nobody sees and nobody means, which
+// copying from a page brings along. Joiners stay: some scripts need them.
+func (s *splitter) visible(text string) string {
+	if !strings.ContainsAny(text, invisible) {
+		return text
+	}
+	s.out.Fixed |= ZeroWidth
+	return strings.Map(func(r rune) rune {
+		if strings.ContainsRune(invisible, r) {
+			return -1
+		}
+		return r
+	}, text)
+}
+
+const invisible = "\u200b\u2060\ufeff"
 
 // chunk is a run of lines of the paste: the inside of a fence, or what stands
 // outside.

@@ -115,7 +115,7 @@ func TestSplit(t *testing.T) {
 		{"broken TOML", "[a]\nb = x\nc = 1\n", nil, syntax.Text{Prose: true}, []string{`2:5 a value is not quoted`}},
 		{"broken YAML", "mcpServers:\n  a: [b\nc: d\n", nil, syntax.Text{Prose: true}, []string{"2:7 "}},
 		{"a broken fence", "```\n{\"a\"\n```\n```\n{\"b\":1}\n```\n", []string{`json 2 5:1 {"b":1}`}, syntax.Text{Fences: 2}, []string{"3:1 a colon is missing"}},
-		{"invisible", "\u200b\u00a0{\"a\":1}", []string{`json 0 1:3 {"a":1}`}, syntax.Text{Fixed: syntax.ZeroWidth | syntax.OddSpaces}, nil},
+		{"invisible", "\u200b\u00a0{\"a\u200b\":\"\u2060x\ufeff\u200d\"}", []string{"json 0 1:2 {\"a\":\"x\u200d\"}"}, syntax.Text{Fixed: syntax.ZeroWidth | syntax.OddSpaces}, nil},
 		{"nothing", "", nil, syntax.Text{}, nil},
 	}
 	for _, tt := range tests {

@@ -15,7 +15,7 @@ func TOML(src string) (root *Node, fixed Repairs, err error) {
 	for {
 		p.blankLines()
 		if p.pos == len(src) {
-			return root, p.fixed, nil
+			return root, p.fixed &^ JSON5, nil // TOML has such spellings itself
 		}
 		if src[p.pos] == '[' {
 			table = p.header(root)

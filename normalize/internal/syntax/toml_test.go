@@ -27,13 +27,17 @@ func TestTOML(t *testing.T) {
 		{"inline tables over lines", "a = {\n b = 1,\n}\n", `{"a":{"b":1}}`},
 		{"strings of several lines", "a = \"\"\"\nx \\\n   y\\tz\"\"\"\"\nb = '''\r\nq\\n'''\nc = \"\"\"\\U0001F600\"\"\"\n", `{"a":"x y\tz\"","b":"q\\n","c":"😀"}`},
 		{"a table twice", "[a]\nx = 1\n[a]\nx = 2\n", `{"a":{"x":2}}`},
+		{"a path without doubled backslashes", "a = \"C:\\Users\\x\"\n", `{"a":"C:\\Users\\x"}`},
 		{"a key twice", "a = 1\na = 2\n", `{"a":2}`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			n, _, err := syntax.TOML(tt.in)
+			n, fixed, err := syntax.TOML(tt.in)
 			if err != nil {
 				t.Fatal(err)
+			}
+			if fixed&^syntax.Backslashes != 0 {
+				t.Errorf("repairs %b", fixed)
 			}
 			if got := string(n.AppendJSON(nil)); got != tt.want {
 				t.Errorf("got  %s\nwant %s", got, tt.want)
