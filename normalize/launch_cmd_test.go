@@ -2,6 +2,7 @@ package normalize_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -44,7 +45,7 @@ func TestCmdLine(t *testing.T) {
 				t.Errorf("got  %s\nwant %s", line, tt.want)
 			}
 			field := ""
-			if e, ok := err.(*normalize.Error); ok && e.Code == normalize.BadValue {
+			if e, ok := errors.AsType[*normalize.Error](err); ok && e.Code == normalize.BadValue {
 				field = e.Subject
 			}
 			if field != tt.refused {

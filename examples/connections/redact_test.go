@@ -87,7 +87,7 @@ func TestSecretsStayHidden(t *testing.T) {
 		"no quotes":    `{"mcpServers": {"a": {"command": "c", "env": {API_KEY: hunter2hunter2 hunter2; }}}}`,
 		"a lost comma": `{"mcpServers": {"a": {"command": "c", "env": {"A": "x" "hunter2" }}}}`,
 		"TOML":         "[mcp_servers.a]\ncommand = \"c\"\nkey = hunter2\n",
-		"YAML":         "mcpServers:\n  a:\n    command: c\n    env: {A: hunter2, B: *hunter}\n",
+		"YAML":         "mcpServers:\n  a:\n    command: c\n    env: {A: hunter2, B: *hunter2}\n",
 		"control":      "{\"a\": \x1b[2Jhunter2 (}",
 	} {
 		out, msgs := capture(t, text, normalize)

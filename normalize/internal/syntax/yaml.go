@@ -23,8 +23,12 @@ func YAML(src string) (docs []*Node, fixed Repairs, err error) {
 		if !errors.As(err, &e) {
 			return nil, 0, err
 		}
+		msg := e.Msg
+		if strings.HasPrefix(msg, "unknown anchor") { // its name may be a value that somebody forgot to quote
+			msg = "an alias names no anchor"
+		}
 		return nil, 0, &Error{
-			Offset: lines.offset(e.Line, e.Column), Msg: e.Msg,
+			Offset: lines.offset(e.Line, e.Column), Msg: msg,
 			Limit: e.Code == yamldoc.TooDeep || e.Code == yamldoc.TooManyNodes || e.Code == yamldoc.TooManyKeys,
 		}
 	}
