@@ -14,7 +14,12 @@ func parseNote(code Code, subject string) Note {
 	if subject == "1" {
 		message = strings.Replace(message, "# blocks", "# block", 1)
 	}
-	return Note{Code: code, Subject: subject, Message: strings.NewReplacer("%", strconv.Quote(clip(subject)), "#", clip(subject)).Replace(message)}
+	if before, after, ok := strings.Cut(message, "%"); ok {
+		message = before + strconv.Quote(clip(subject)) + after
+	} else if before, after, ok := strings.Cut(message, "#"); ok {
+		message = before + clip(subject) + after
+	}
+	return Note{Code: code, Subject: subject, Message: message}
 }
 
 // messages are the sentences of the reader's notes and errors; a percent sign

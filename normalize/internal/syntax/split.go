@@ -104,19 +104,17 @@ func Split(text string) Text {
 // visible takes out the characters that nobody sees and nobody means, which
 // copying from a page brings along. Joiners stay: some scripts need them.
 func (s *splitter) visible(text string) string {
-	if !strings.ContainsAny(text, invisible) {
+	if !strings.Contains(text, "\u200b") && !strings.Contains(text, "\u2060") && !strings.Contains(text, "\ufeff") {
 		return text
 	}
 	s.out.Fixed |= ZeroWidth
 	return strings.Map(func(r rune) rune {
-		if strings.ContainsRune(invisible, r) {
+		if r == 0x200b || r == 0x2060 || r == 0xfeff {
 			return -1
 		}
 		return r
 	}, text)
 }
-
-const invisible = "\u200b\u2060\ufeff"
 
 // chunk is a run of lines of the paste: the inside of a fence, or what stands
 // outside.
