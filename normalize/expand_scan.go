@@ -237,12 +237,12 @@ func closing(s string, open, shut byte) int {
 func closingPlain(s string, open, shut byte) (int, bool) {
 	plain := true
 	for i := 0; i < len(s); i++ {
-		switch c := s[i]; {
-		case c == shut:
+		switch s[i] {
+		case shut:
 			return i, plain
-		case c == open:
+		case open:
 			return closingNested(s, i, open, shut), false
-		case c == '$' || c == '`' || c == '%':
+		case '$', '`', '%':
 			plain = false
 		}
 	}

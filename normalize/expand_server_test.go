@@ -381,10 +381,20 @@ func TestServerRefs(t *testing.T) {
 		Equivalent: &normalize.Server{URL: "${EQ}"},
 	}
 	want := []normalize.Ref{
-		{Name: "A", Field: "env.OWN"}, {Name: "B", Field: "env.OWN"}, {Name: "FWD", Field: "env_from"}, {Name: "CMD", Field: "command"},
-		{Name: "SECRET", Field: "args[0]"}, {Name: "WIN", Field: "args[2]", Windows: true}, {Name: "A", Field: "args[5]"},
-		{Name: "input:list", Field: "args[6]"}, {Name: "L", Field: "args[6]"}, {Name: "E", Field: "env_file"}, {Name: "U", Field: "url"},
-		{Name: "input:p", Field: "headers.H"}, {Name: "DEF", Field: "headers.H"}, {Name: "S", Field: "oauth.client_secret"},
+		{Name: "A", Field: "env.OWN"},
+		{Name: "B", Field: "env.OWN"},
+		{Name: "FWD", Field: "env_from"},
+		{Name: "CMD", Field: "command"},
+		{Name: "SECRET", Field: "args[0]"},
+		{Name: "WIN", Field: "args[2]", Windows: true},
+		{Name: "A", Field: "args[5]"},
+		{Name: "input:list", Field: "args[6]"},
+		{Name: "L", Field: "args[6]"},
+		{Name: "E", Field: "env_file"},
+		{Name: "U", Field: "url"},
+		{Name: "input:p", Field: "headers.H"},
+		{Name: "DEF", Field: "headers.H"},
+		{Name: "S", Field: "oauth.client_secret"},
 		{Name: "EQ", Field: "equivalent.url"},
 	}
 	if diff := cmp.Diff(want, s.Refs()); diff != "" {
