@@ -144,12 +144,18 @@ func (c *checker) roots(field string, roots []ResourceRoot) {
 	}
 }
 
+// maxServed is the largest file that is served by default.
+const maxServed = 4 << 20
+
 // path compares a declared path with what is there and with its recorded status.
 func (c *checker) path(field, p string, dir bool) {
 	info, err := c.root.Stat(path.Join(c.at.Path, p))
 	good := err == nil && info.Err == nil && (dir && info.Mode.IsDir() || !dir && info.Mode.IsRegular())
 	status, recorded := c.at.EntrypointStatus[p]
 	switch missing := rootfs.CodeOf(err) == rootfs.NotFound; {
+	case good && !dir && info.Size > maxServed && status != StatusTooLarge:
+		c.report(field, PathUnusable, Reject, "%s has %d bytes, more than the %d that are served; give it the status %s",
+			quote(p), info.Size, int64(maxServed), StatusTooLarge)
 	case good && recorded && status != StatusPresent && status != StatusTooLarge:
 		c.report(field, StatusStale, Warn, "%s is there, but its status is %s", quote(p), status)
 	case good || recorded && status != StatusPresent:

@@ -48,6 +48,10 @@ func ParseManifest(data []byte, opts *ParseOptions) (*Manifest, []Problem, error
 		Item:   func(int, *tree.Node) bool { return true },
 		Fault:  r.fault,
 	})
+	if complete && !r.top.hasManifestField {
+		r.reportAt(0, -1, "kind", WrongKind, Reject, "no field of a manifest is there; write kind: %s and what may be read, as entrypoints", manifestKind)
+		r.top.foreign = &r.found[len(r.found)-1]
+	}
 	if r.top.foreign != nil {
 		r.found = []finding{*r.top.foreign}
 	}
@@ -63,7 +67,9 @@ func ParseManifest(data []byte, opts *ParseOptions) (*Manifest, []Problem, error
 func (r *reader) manifestMember(m *Manifest, n *tree.Node) {
 	r.path.Push(n.Key)
 	defer r.path.Pop()
-	if n.Kind == tree.Null && slices.Contains(manifestFields(), n.Key) || n.Key == "repo_id" && n.Kind == tree.String && n.Text == "" {
+	isField := slices.Contains(manifestFields(), n.Key)
+	r.top.hasManifestField = r.top.hasManifestField || isField
+	if n.Kind == tree.Null && isField || n.Key == "repo_id" && n.Kind == tree.String && n.Text == "" {
 		return // written down as absent
 	}
 	switch n.Key {

@@ -120,6 +120,33 @@ func TestCheckGolden(t *testing.T) {
 	})
 }
 
+// TestCheckLargeFile declares a file that is larger than what readers serve.
+func TestCheckLargeFile(t *testing.T) {
+	dir := workspace(t, empty("svc/README.md", "svc/fits.md"))
+	for name, size := range map[string]int64{"README.md": 4<<20 + 1, "fits.md": 4 << 20} {
+		if err := os.Truncate(filepath.Join(dir, "svc", name), size); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text := "schema_version: \"1.0\"\nkind: workspace_registry\nrepos:\n  - repo_id: svc\n    manifest_source: generated\n    owner: team\n    entrypoints: [README.md, fits.md]\n"
+	for status, want := range map[string]string{
+		"": "reject path_unusable <test>:4:5: repos[0].entrypoints[0]: \"README.md\" has 4194305 bytes, more than the 4194304 that are served; give it the status too-large (repo svc)\n",
+		"    entrypoint_status: {README.md: too-large}\n": "",
+	} {
+		reg, err := registry.Parse([]byte(text+status), &registry.ParseOptions{File: "<test>", Root: dir})
+		if err != nil {
+			t.Fatal(report(problems(t, err)))
+		}
+		found, err := registry.Check(t.Context(), reg, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, report(found)); diff != "" {
+			t.Errorf("with %q (-want +got)\n%s", status, diff)
+		}
+	}
+}
+
 // empty makes archive entries of empty files.
 func empty(names ...string) []txtar.File {
 	files := make([]txtar.File, len(names))

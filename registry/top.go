@@ -30,6 +30,7 @@ func topFields() []string {
 type top struct {
 	hasVersion, hasKind, hasRepos bool
 	hasID                         bool     // of a manifest, even a faulty one
+	hasManifestField              bool     // of a manifest: any that it can have
 	overlay                       bool     // the file is an overlay
 	newer                         bool     // a minor version that this package does not know
 	foreign                       *finding // the document has a version that cannot be read
