@@ -3,12 +3,12 @@
 package token_test
 
 import (
-	"context"
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"testing"
 	"time"
@@ -20,9 +20,10 @@ import (
 // with the simplest store that keeps the same promise: one file per token,
 // written beside, synced, renamed, its directory synced; consumed by a rename
 // and a sync of the directory. The two take turns, so that both see the same
-// machine; cpu-ratio is the figure that counts.
+// machine, and the best turn of each counts; cpu-ratio is
+// the figure to look at.
 func BenchmarkIssueAndConsume(b *testing.B) {
-	ctx := context.Background()
+	ctx := b.Context()
 	store, err := token.Open(filepath.Join(b.TempDir(), "log"), nil)
 	if err != nil {
 		b.Fatal(err)
@@ -31,21 +32,12 @@ func BenchmarkIssueAndConsume(b *testing.B) {
 	files := fileStore{dir: b.TempDir()}
 	claim := benchClaim()
 	const batch = 20
-	var logCPU, fileCPU, logTime, fileTime time.Duration
-	pairs := 0
+	var logCost, fileCost costs
 	for b.Loop() {
 		var leases []*token.Lease
-		measure(&logCPU, &logTime, func() {
+		logCost.measure(func() {
 			for range batch {
-				tok, err := store.Issue(ctx, claim)
-				if err != nil {
-					b.Fatal(err)
-				}
-				lease, err := store.Begin(ctx, tok.Reveal(), claim)
-				if err != nil {
-					b.Fatal(err)
-				}
-				leases = append(leases, lease)
+				leases = append(leases, issueAndBegin(b, store, claim))
 			}
 		})
 		for _, lease := range leases {
@@ -53,24 +45,31 @@ func BenchmarkIssueAndConsume(b *testing.B) {
 				b.Fatal(err)
 			}
 		}
-		measure(&fileCPU, &fileTime, func() {
+		fileCost.measure(func() {
 			for range batch {
-				name, err := files.issue(claim)
-				if err != nil {
-					b.Fatal(err)
-				}
-				if err := files.consume(name); err != nil {
+				if err := files.issueAndConsume(claim); err != nil {
 					b.Fatal(err)
 				}
 			}
 		})
-		pairs += batch
 	}
-	per := func(d time.Duration) float64 { return float64(d.Microseconds()) / float64(pairs) }
-	b.ReportMetric(per(logCPU), "log-cpu-us/pair")
-	b.ReportMetric(per(fileCPU), "file-cpu-us/pair")
-	b.ReportMetric(per(logCPU)/per(fileCPU), "cpu-ratio")
-	b.ReportMetric(per(logTime)/per(fileTime), "wall-ratio")
+	b.ReportMetric(best(logCost.cpu)/batch, "log-cpu-us/pair")
+	b.ReportMetric(best(fileCost.cpu)/batch, "file-cpu-us/pair")
+	b.ReportMetric(best(logCost.cpu)/best(fileCost.cpu), "cpu-ratio")
+	b.ReportMetric(best(logCost.wall)/best(fileCost.wall), "wall-ratio")
+}
+
+func issueAndBegin(b *testing.B, store *token.Store, claim token.Claim) *token.Lease {
+	b.Helper()
+	tok, err := store.Issue(b.Context(), claim)
+	if err != nil {
+		b.Fatal(err)
+	}
+	lease, err := store.Begin(b.Context(), tok.Reveal(), claim)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return lease
 }
 
 // BenchmarkIssueFull issues into a store that is full, so that each token
@@ -88,17 +87,15 @@ func BenchmarkIssueFull(b *testing.B) {
 		}
 	}
 	b.ReportAllocs()
-	var cpu, wall time.Duration
-	issued := 0
+	var cost costs
 	for b.Loop() {
-		measure(&cpu, &wall, func() {
+		cost.measure(func() {
 			if _, err := store.Issue(b.Context(), claim); err != nil {
 				b.Fatal(err)
 			}
 		})
-		issued++
 	}
-	b.ReportMetric(float64(cpu.Microseconds())/float64(issued), "cpu-us/op")
+	b.ReportMetric(best(cost.cpu), "cpu-us/op")
 }
 
 // BenchmarkSeal seals and opens a cursor.
@@ -131,14 +128,17 @@ func benchClaim() token.Claim {
 	}
 }
 
-// measure adds the CPU and wall time that fn takes.
-func measure(cpu, wall *time.Duration, fn func()) {
+// costs are what measured calls took, in microseconds.
+type costs struct{ cpu, wall []float64 }
+
+func (c *costs) measure(fn func()) {
 	before, start := usage(), time.Now()
 	fn()
-	*wall += time.Since(start)
-	*cpu += usage() - before
+	c.wall = append(c.wall, float64(time.Since(start).Microseconds()))
+	c.cpu = append(c.cpu, float64((usage() - before).Microseconds()))
 }
 
+// usage is the CPU time of the process so far.
 func usage() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
@@ -147,8 +147,20 @@ func usage() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
+// best is the least of a list: what the calls take when nothing else disturbs
+// them.
+func best(list []float64) float64 { return slices.Min(list) }
+
 // fileStore keeps each token in a file of its own.
 type fileStore struct{ dir string }
+
+func (s fileStore) issueAndConsume(claim token.Claim) error {
+	name, err := s.issue(claim)
+	if err != nil {
+		return err
+	}
+	return s.consume(name)
+}
 
 func (s fileStore) issue(claim token.Claim) (string, error) {
 	data, err := json.Marshal(claim)

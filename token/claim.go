@@ -136,24 +136,28 @@ func tooLarge(op, format string, args ...any) error {
 	return &Error{Code: CodeTooLarge, Op: op, Detail: fmt.Sprintf(format, args...)}
 }
 
-// scope digests who may use the token and for what.
-func (c *Claim) scope() string {
-	return canon.Digest("mcpcontract/token/scope/1",
-		[]byte(c.Project), []byte(c.Kind), []byte(c.Subject), []byte(c.Tool))
+// The digests of a claim, each over the one before.
+type digests struct {
+	scope   string // who may use the token, and for what
+	request string // with the arguments
+	whole   string // with the state it rests on
 }
 
-// request digests the scope and the arguments.
-func (c *Claim) request() string {
-	return canon.Digest("mcpcontract/token/request/1", []byte(c.scope()), c.Input)
-}
-
-// bound digests the whole claim.
-func (c *Claim) bound() string {
-	parts := [][]byte{[]byte(c.request()), []byte(c.Manifest)}
+func (c *Claim) digests() digests {
+	d := digests{scope: c.scope()}
+	d.request = canon.Digest("mcpcontract/token/request/1", []byte(d.scope), c.Input)
+	parts := make([][]byte, 0, 2+2*len(c.Base))
+	parts = append(parts, []byte(d.request), []byte(c.Manifest))
 	for _, p := range slices.Sorted(maps.Keys(c.Base)) {
 		parts = append(parts, []byte(p), []byte(c.Base[p]))
 	}
-	return canon.Digest("mcpcontract/token/claim/1", parts...)
+	d.whole = canon.Digest("mcpcontract/token/claim/1", parts...)
+	return d
+}
+
+func (c *Claim) scope() string {
+	return canon.Digest("mcpcontract/token/scope/1",
+		[]byte(c.Project), []byte(c.Kind), []byte(c.Subject), []byte(c.Tool))
 }
 
 // changed returns the paths whose state differs between c and now, sorted by

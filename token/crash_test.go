@@ -1,8 +1,10 @@
 package token_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"syscall"
 	"testing"
 
 	"github.com/mcpcontract/mcpcontract/token"
@@ -146,7 +148,7 @@ func (sc *script) checkDisk(d *modelDisk) string {
 }
 
 // nestEvery thins out the crashes within a recovery.
-const nestEvery = 4
+const nestEvery = 8
 
 // tally is what a crash run found.
 type tally struct {
@@ -237,7 +239,7 @@ func TestPowerCut(t *testing.T) {
 	if c.bad != 0 {
 		t.Errorf("%d of %d states are bad, the first: %s", c.bad, c.states, c.first)
 	}
-	if c.points < 150/thin || c.states < 10_000/thin {
+	if c.points < 150/thin || c.states < 10_000/thin/thin {
 		t.Errorf("points %d, states %d: too few to prove anything", c.points, c.states)
 	}
 }
@@ -270,6 +272,9 @@ func TestFaults(t *testing.T) {
 			for point := 0; ; point += thin {
 				d := newModelDisk()
 				d.faults[point] = f
+				if f.twice {
+					d.faults[point+1] = f
+				}
 				sc := openScript(t, d)
 				sc.run(12)
 				if d.calls <= point {
@@ -277,6 +282,7 @@ func TestFaults(t *testing.T) {
 				}
 				calls++
 				failed += min(sc.errs, 1)
+				clear(d.faults)
 				for i, next := range append(d.after(), d.clone()) {
 					if bad := sc.checkDisk(next); bad != "" {
 						silent++
@@ -293,4 +299,146 @@ func TestFaults(t *testing.T) {
 			t.Logf("%d calls failed once, %d of them were reported, %d silent", calls, failed, silent)
 		})
 	}
+}
+
+// A modelProcess is a process on a disk that others use, too. It dies at a
+// call: from then on it has no effect, and its lock is free.
+type modelProcess struct {
+	*modelDisk
+	left int
+	done float64 // how much of a write is done when the process dies in it
+	gone bool
+	torn bool // it died in a write
+}
+
+// alive counts a call.
+func (p *modelProcess) alive() bool {
+	p.gone = p.gone || p.left == 0
+	p.left--
+	return !p.gone
+}
+
+func (p *modelProcess) Lock(ctx context.Context) (func() error, error) {
+	if !p.alive() {
+		return nil, errPower
+	}
+	return p.modelDisk.Lock(ctx)
+}
+
+func (p *modelProcess) Open() (token.TestFile, error) {
+	if !p.alive() {
+		return nil, errPower
+	}
+	f, err := p.modelDisk.Open()
+	if err != nil {
+		return nil, err
+	}
+	return &processFile{f, p}, nil
+}
+
+func (p *modelProcess) Replace(data []byte) error {
+	if !p.alive() {
+		return errPower
+	}
+	return p.modelDisk.Replace(data)
+}
+
+func (p *modelProcess) SyncDir() error {
+	if !p.alive() {
+		return errPower
+	}
+	return p.modelDisk.SyncDir()
+}
+
+type processFile struct {
+	token.TestFile
+	p *modelProcess
+}
+
+func (f *processFile) WriteAt(b []byte, off int64) (int, error) {
+	was := f.p.gone
+	if f.p.alive() {
+		return f.TestFile.WriteAt(b, off)
+	}
+	if !was {
+		f.p.torn = true
+		_, _ = f.TestFile.WriteAt(b[:int(f.p.done*float64(len(b)))], off)
+	}
+	return 0, errPower
+}
+
+func (f *processFile) Truncate(size int64) error {
+	if !f.p.alive() {
+		return errPower
+	}
+	return f.TestFile.Truncate(size)
+}
+
+func (f *processFile) Sync() error {
+	if !f.p.alive() {
+		return errPower
+	}
+	return f.TestFile.Sync()
+}
+
+// TestKilledBeforePowerCut: a process dies, leaving a change that is there,
+// half or whole, and not durable. The next one meets it, and then a failure, or
+// the power goes off.
+func TestKilledBeforePowerCut(t *testing.T) {
+	t.Parallel()
+	var c tally
+	for kill := 0; ; kill += thin {
+		_, _, first := killed(t, kill, 1)
+		if !first.gone {
+			break
+		}
+		meetKilled(t, kill, 1, &c)
+		if first.torn {
+			meetKilled(t, kill, 0.5, &c)
+		}
+	}
+	t.Logf("points %d, states %d, bad %d", c.points, c.states, c.bad)
+	if c.bad != 0 || c.points < 500/thin {
+		t.Errorf("%d of %d states after %d points are bad, the first: %s", c.bad, c.states, c.points, c.first)
+	}
+}
+
+// meetKilled lets a second process go on where one was killed, with a fault at
+// every call.
+func meetKilled(t *testing.T, kill int, done float64, c *tally) {
+	t.Helper()
+	for _, f := range []fault{{off: true}, {err: syscall.EIO, lost: true}} {
+		for point := 0; ; point++ {
+			sc, d, _ := killed(t, kill, done)
+			before := d.calls
+			d.faults[before+point] = f
+			sc.stores = nil
+			for range 2 { // the first try may meet the fault
+				if s, err := token.OpenOn(d, 1<<20, nil); sc.note(err) {
+					sc.stores = append(sc.stores, s)
+				}
+			}
+			sc.run(1)
+			if d.calls-before <= point {
+				break
+			}
+			c.points++
+			for _, next := range d.after() {
+				c.add(sc.checkDisk(next))
+			}
+		}
+	}
+}
+
+// killed runs a process on a new disk until it dies at a call.
+func killed(t *testing.T, kill int, done float64) (*script, *modelDisk, *modelProcess) {
+	t.Helper()
+	d := newModelDisk()
+	p := &modelProcess{modelDisk: d, left: kill, done: done}
+	sc := &script{t: t}
+	if s, err := token.OpenOn(p, 1<<20, nil); sc.note(err) {
+		sc.stores = append(sc.stores, s)
+	}
+	sc.run(3)
+	return sc, d, p
 }

@@ -2,9 +2,11 @@ package token_test
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/mcpcontract/mcpcontract/token"
@@ -17,7 +19,8 @@ const logFile = "approvals.log"
 func smallLog(t *testing.T) (data []byte, want string) {
 	t.Helper()
 	dir := t.TempDir()
-	s := open(t, dir, nil)
+	// A clock that stands, so that two such logs have the same length.
+	s := open(t, dir, &token.Options{Now: newTestClock().Now})
 	small := func(approved bool) token.Claim {
 		return token.Claim{Project: "p", Kind: "k", Subject: "s", Tool: "t", Approved: approved}
 	}
@@ -55,7 +58,7 @@ func reopen(t *testing.T, data []byte) (string, token.Code) {
 	t.Helper()
 	d := newModelDisk()
 	d.named = &modelFile{data: data}
-	s, err := token.OpenOn(d, 1<<20, nil)
+	s, err := token.OpenOn(d, 1<<20, &token.Options{Now: newTestClock().Now})
 	if err != nil {
 		return "", token.CodeOf(err)
 	}
@@ -104,6 +107,17 @@ func TestEveryFlip(t *testing.T) {
 // off, and nothing else is lost; after that the log works.
 func TestTornTail(t *testing.T) {
 	data, want := smallLog(t)
+	other, _ := smallLog(t)
+	d := newModelDisk()
+	d.named = &modelFile{data: bytes.Clone(other)}
+	s, err := token.OpenOn(d, 1<<20, &token.Options{Now: newTestClock().Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	use(t, s, issue(t, s, newClaim()), newClaim(), "")
+	if len(other) != len(data) {
+		t.Fatalf("two small logs have %d and %d bytes", len(data), len(other))
+	}
 	tails := map[string][]byte{
 		"one byte":        {0},
 		"zeros":           make([]byte, 5000),
@@ -112,13 +126,14 @@ func TestTornTail(t *testing.T) {
 		"start of frame":  append([]byte{0, 0, 1, 0}, `[{"hash":"00"`...),
 		"an older frame":  bytes.Clone(data[72:]),
 		"the file itself": data,
+		"another log's":   d.named.data[len(other):],
 		"text":            bytes.Repeat([]byte("no frame at all "), 1000),
 	}
 	for name, tail := range tails {
 		t.Run(name, func(t *testing.T) {
 			d := newModelDisk()
 			d.named = &modelFile{data: append(bytes.Clone(data), tail...)}
-			s, err := token.OpenOn(d, 1<<20, nil)
+			s, err := token.OpenOn(d, 1<<20, &token.Options{Now: newTestClock().Now})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -144,25 +159,21 @@ func TestNoMark(t *testing.T) {
 	if got, code := reopen(t, bytes.Clone(data)); got != want || code != "" {
 		t.Fatalf("without marks: code %q, holds\n%s", code, got)
 	}
-	damaged, torn := 0, 0
+	last := 72
+	for next := last; next < len(data); {
+		last = next
+		next += 4 + int(binary.BigEndian.Uint32(data[last:])) + 32
+	}
 	for i := 72; i < len(data); i++ {
 		flipped := bytes.Clone(data)
 		flipped[i] ^= 0x10
 		got, code := reopen(t, flipped)
 		switch {
-		case code == token.CodeDamaged:
-			damaged++
-			if torn > 0 {
-				t.Fatalf("byte %d is damage, but one before it was taken for torn", i)
-			}
-		case code == "" && got != want:
-			torn++
-		default:
-			t.Errorf("byte %d: code %q, holds\n%s", i, code, got)
+		case i < last && code != token.CodeDamaged:
+			t.Errorf("byte %d, frames follow: code %q, holds\n%s", i, code, got)
+		case i >= last && (code != "" || got == want || strings.Count(got, "\n") != 4):
+			t.Errorf("byte %d of the last frame: code %q, holds\n%s", i, code, got)
 		}
-	}
-	if damaged == 0 || torn == 0 {
-		t.Errorf("%d bytes are damage, %d torn; want some of both", damaged, torn)
 	}
 }
 
@@ -172,6 +183,22 @@ func TestTailTooLong(t *testing.T) {
 	if _, code := reopen(t, append(data, make([]byte, 9<<20)...)); code != token.CodeDamaged {
 		t.Errorf("code %q, want %s", code, token.CodeDamaged)
 	}
+}
+
+// TestCutInService: a log that became shorter below an open store is not
+// written on.
+func TestCutInService(t *testing.T) {
+	d := newModelDisk()
+	s, err := token.OpenOn(d, 1<<20, &token.Options{Now: newTestClock().Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := issue(t, s, newClaim())
+	issue(t, s, newClaim())
+	d.named.data = d.named.data[:len(d.named.data)-1]
+	wantBegin(t, s, text, newClaim(), token.CodeDamaged)
+	_, err = s.Issue(t.Context(), newClaim())
+	wantCode(t, "Issue", err, token.CodeDamaged)
 }
 
 // TestDamageIsSeenInService: a store that is open notices, too, and refuses all
@@ -257,3 +284,33 @@ type countingFile struct {
 }
 
 func (f *countingFile) Sync() error { f.d.syncs++; return f.TestFile.Sync() }
+
+// TestPayloads reads frames whose checksum is right. One that cannot have been
+// written makes the log damaged, whatever it says.
+func TestPayloads(t *testing.T) {
+	const first = `{"hash":"aa","version":1,"state":"approved","bound":"b","claim":{"project":"p"}}`
+	cases := []struct {
+		name, payload string
+		want          token.Code
+	}{
+		{"a record", `[` + first + `]`, ""},
+		{"a change", `[` + first + `,{"hash":"aa","version":2,"state":"applying","keep":true}]`, ""},
+		{"a deletion", `[` + first + `,{"hash":"aa","version":2}]`, ""},
+		{"nothing", `[]`, ""},
+		{"not JSON", `[` + first, token.CodeDamaged},
+		{"no hash", `[{"version":1,"state":"approved"}]`, token.CodeDamaged},
+		{"no version", `[{"hash":"aa","state":"approved"}]`, token.CodeDamaged},
+		{"a change is missing", `[` + first + `,{"hash":"aa","version":3,"state":"used"}]`, token.CodeDamaged},
+		{"a change twice", `[` + first + `,` + first + `]`, token.CodeDamaged},
+		{"the first is missing", `[{"hash":"aa","version":2,"state":"used"}]`, token.CodeDamaged},
+		{"keeps nothing", `[{"hash":"aa","version":1,"state":"used","keep":true}]`, token.CodeDamaged},
+		{"deletes nothing", `[{"hash":"aa","version":1}]`, token.CodeDamaged},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			if got, code := reopen(t, token.BuildLog([]byte(c.payload))); code != c.want {
+				t.Errorf("code %q, want %q; holds\n%s", code, c.want, got)
+			}
+		})
+	}
+}

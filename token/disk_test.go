@@ -59,11 +59,12 @@ func (w write) apply(data []byte) []byte {
 
 // A fault is what happens at a call.
 type fault struct {
-	name string
-	err  error
-	half bool // half of a write is done
-	lost bool // a failed sync loses what it was to make durable, for good
-	off  bool // the power goes off; what the call does is under way
+	name  string
+	err   error
+	half  bool // half of a write is done
+	lost  bool // a failed sync loses what it was to make durable, for good
+	off   bool // the power goes off; what the call does is under way
+	twice bool // the next call fails, too
 }
 
 var (
@@ -72,6 +73,7 @@ var (
 		{name: "EIO", err: syscall.EIO, lost: true},
 		{name: "ENOSPC", err: syscall.ENOSPC},
 		{name: "short write", err: io.ErrShortWrite, half: true},
+		{name: "EIO twice", err: syscall.EIO, lost: true, twice: true},
 	}
 )
 

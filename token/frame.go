@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"errors"
+	"slices"
 )
 
 // The log is a header, then one frame per change:
@@ -101,6 +102,7 @@ func (h *header) sum(off int64, frame []byte) []byte {
 // appendFrame appends to dst the frame of payload for the offset off.
 func (h *header) appendFrame(dst []byte, off int64, payload []byte) []byte {
 	start := len(dst)
+	dst = slices.Grow(dst, len(payload)+frameOverhead)
 	dst = binary.BigEndian.AppendUint32(dst, uint32(len(payload)))
 	dst = append(dst, payload...)
 	return append(dst, h.sum(off, dst[start:])...)

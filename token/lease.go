@@ -71,15 +71,8 @@ func (s *Store) Resume(ctx context.Context, text string, claim Claim) (*Lease, e
 func (s *Store) begin(ctx context.Context, text string, claim *Claim, resume bool) (*Lease, error) {
 	var lease *Lease
 	err := s.retry(ctx, func() (err error) {
-		now, err := s.settle(ctx)
+		rec, now, err := s.admit(ctx, text, claim, resume)
 		if err != nil {
-			return err
-		}
-		rec, err := s.admit(ctx, text, claim, now)
-		if err != nil {
-			return err
-		}
-		if err := rec.admits(claim, resume); err != nil {
 			return err
 		}
 		lease, err = s.take(ctx, rec, now)
@@ -94,45 +87,48 @@ func (s *Store) begin(ctx context.Context, text string, claim *Claim, resume boo
 	return lease, nil
 }
 
-// admit returns the record of a token that is not used, if the claim is for
-// the request it was issued for.
-func (s *Store) admit(ctx context.Context, text string, claim *Claim, now time.Time) (*Record, error) {
+// admit returns the record of a token that may be begun, or resumed, with the
+// claim.
+func (s *Store) admit(ctx context.Context, text string, claim *Claim, resume bool) (*Record, time.Time, error) {
+	now, err := s.settle(ctx)
+	if err != nil {
+		return nil, now, err
+	}
 	rec, reason, err := s.find(ctx, text, now)
 	if err != nil {
-		return nil, err
+		return nil, now, err
 	}
 	// Compared even if there is no record, so that it takes as long.
 	known := rec
 	if known == nil {
 		known = &Record{}
 	}
-	whole := same(known.Bound, claim.bound())
-	scope := same(known.Claim.scope(), claim.scope())
-	request := same(known.Claim.request(), claim.request())
+	kept, given := known.Claim.digests(), claim.digests()
+	scope, request := same(kept.scope, given.scope), same(kept.request, given.request)
+	whole := same(known.Bound, given.whole)
 	switch {
 	case reason != "":
 	case !scope:
 		reason = "of another project, kind, subject or tool"
-	case rec.State == StateUsed && whole:
-		return nil, &Error{Code: CodeUsed, Op: "begin", Receipt: bytes.Clone(rec.Receipt)}
-	case rec.State == StateUsed:
+	case rec.State == StateUsed && !whole:
 		reason = "used with another claim"
-	case !request:
+	case rec.State != StateUsed && !request:
 		reason = "of other arguments"
+	default:
+		return rec, now, rec.admits(claim, whole, resume)
 	}
-	if reason != "" {
-		return nil, s.refuse(ctx, text, claim, reason)
-	}
-	return rec, nil
+	return nil, now, s.refuse(ctx, text, claim, reason)
 }
 
 // admits reports whether the record may be begun, or resumed, with a claim for
-// its request.
-func (r *Record) admits(claim *Claim, resume bool) error {
+// its request. whole says that it is the claim as it was approved.
+func (r *Record) admits(claim *Claim, whole, resume bool) error {
 	switch {
+	case r.State == StateUsed:
+		return &Error{Code: CodeUsed, Op: "begin", Receipt: bytes.Clone(r.Receipt)}
 	case r.State == StateApplying && !resume:
 		return &Error{Code: CodeBusy, Op: "begin"}
-	case !same(r.Bound, claim.bound()):
+	case !whole:
 		return stale(r.Claim.changed(claim))
 	case r.State == StatePending:
 		return &Error{Code: CodePending, Op: "begin"}

@@ -24,9 +24,6 @@ type logStore struct {
 	mark   int   // the mark that says so
 	order  *list.List
 	byHash map[string]*list.Element // of *Record
-	// suspect is set after a failed write: the next change writes a new file,
-	// because nobody knows what this one would be after a crash.
-	suspect bool
 }
 
 func newLog(d disk) *logStore {
@@ -184,11 +181,12 @@ func (l *logStore) write(changes []change) error {
 	if err != nil {
 		return err
 	}
-	if l.file == nil || l.suspect || l.end+int64(len(payload)) > 2*l.head.base+l.slack {
+	if l.file == nil || l.end+int64(len(payload)) > 2*l.head.base+l.slack {
 		return l.rewrite(changes)
 	}
 	frame := l.head.appendFrame(nil, l.end, payload)
 	if err := l.append(frame); err != nil {
+		l.cut()
 		return ioError("write", err)
 	}
 	for _, c := range changes {
@@ -199,15 +197,10 @@ func (l *logStore) write(changes []change) error {
 
 // append writes a frame at the end and makes it durable.
 func (l *logStore) append(frame []byte) error {
-	_, err := l.file.WriteAt(frame, l.end)
-	if err == nil {
-		err = l.file.Sync()
+	if _, err := l.file.WriteAt(frame, l.end); err != nil {
+		return err
 	}
-	if err != nil {
-		// A second sync would prove nothing. Without the frame the file is as
-		// before; if it cannot be cut, the next holder of the lock decides.
-		l.suspect = true
-		_ = l.file.Truncate(l.end)
+	if err := l.file.Sync(); err != nil {
 		return err
 	}
 	l.end += int64(len(frame))
@@ -215,16 +208,23 @@ func (l *logStore) append(frame []byte) error {
 	return nil
 }
 
+// cut takes back what could not be made durable. To sync it again would prove
+// nothing: after a failed sync the next one can succeed with the bytes gone.
+func (l *logStore) cut() {
+	if l.file.Truncate(l.end) != nil {
+		// If this fails, too, the worst that can come of it after a crash is
+		// a log that is refused.
+		_ = l.rewrite(nil)
+	}
+}
+
 // acknowledge marks the file as durable up to the end. The mark only tells
 // torn from damaged, so that a change counts even if it cannot be written.
 func (l *logStore) acknowledge() {
 	turn := (l.mark + 1) & 1
-	_, err := l.file.WriteAt(l.head.mark(turn, l.end), marksAt+int64(turn)*markSize)
-	if err != nil {
-		l.suspect = true
-		return
+	if _, err := l.file.WriteAt(l.head.mark(turn, l.end), marksAt+int64(turn)*markSize); err == nil {
+		l.mark = turn
 	}
-	l.mark = turn
 }
 
 // rewrite replaces the file by one with the records as they are after the
@@ -246,11 +246,9 @@ func (l *logStore) rewrite(changes []change) error {
 		frames = h.appendFrame(frames, headerSize+int64(len(frames)), payload)
 	}
 	h.base = headerSize + int64(len(frames))
-	l.suspect = true
 	if err := l.disk.replace(append(h.append(nil), frames...)); err != nil {
 		return ioError("write", err)
 	}
-	l.suspect = false
 	// The change is durable. Without a mark the next holder of the lock makes
 	// it so once more.
 	file, err := l.disk.open()

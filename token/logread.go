@@ -47,10 +47,8 @@ func (l *logStore) update(locked bool) error {
 	if err := l.readFrames(durable); err != nil {
 		return err
 	}
-	if !locked || l.suspect {
-		// Without the lock a change may be under way. After a failed write
-		// another sync would prove nothing; the file is about to be replaced.
-		return nil
+	if !locked {
+		return nil // a change may be under way
 	}
 	return l.settleTail(size, marked)
 }
@@ -157,11 +155,16 @@ func (l *logStore) settleTail(size int64, marked bool) error {
 	if l.end == start && marked {
 		return nil
 	}
-	if err := l.file.Sync(); err != nil {
-		l.suspect = true
+	err := l.file.Sync()
+	if err == nil {
+		l.acknowledge()
+		return nil
+	}
+	// To sync again would prove nothing, and the tail may have been
+	// acknowledged: all of it goes to a new file.
+	if rewriteErr := l.rewrite(nil); rewriteErr != nil || l.file == nil {
 		return err
 	}
-	l.acknowledge()
 	return nil
 }
 

@@ -110,7 +110,7 @@ func (s *Signer) Seal(plain, bound []byte) (string, error) {
 	text := make([]byte, 0, expirySize+len(plain))
 	text = binary.BigEndian.AppendUint64(text, uint64(now.Add(s.ttl).UnixMilli()))
 	text = append(text, plain...)
-	b = k.aead.Seal(b, b[idSize:], text, sealedWith(k, bound))
+	b = k.aead.Seal(b, b[idSize:], text, sealedWith(bound))
 	out := make([]byte, len(sealPrefix), len(sealPrefix)+base64.RawURLEncoding.EncodedLen(len(b)))
 	copy(out, sealPrefix)
 	return string(base64.RawURLEncoding.AppendEncode(out, b)), nil
@@ -144,7 +144,7 @@ func (s *Signer) unseal(sealed string, bound []byte, now time.Time) (plain []byt
 	if k == nil || !k.opens(now, s.ttl) {
 		return nil, "no such key"
 	}
-	text, err := k.aead.Open(nil, b[idSize:][:nonceSize], b[idSize+nonceSize:], sealedWith(k, bound))
+	text, err := k.aead.Open(nil, b[idSize:][:nonceSize], b[idSize+nonceSize:], sealedWith(bound))
 	if err != nil {
 		return nil, "altered, or bound to something else"
 	}
@@ -159,12 +159,9 @@ func (s *Signer) unseal(sealed string, bound []byte, now time.Time) (plain []byt
 }
 
 // sealedWith returns the data that a text is authenticated with.
-func sealedWith(k *key, bound []byte) []byte {
+func sealedWith(bound []byte) []byte {
 	const domain = "mcpcontract/token/seal/1\x00"
-	data := make([]byte, 0, len(domain)+idSize+len(bound))
-	data = append(data, domain...)
-	data = append(data, k.id[:]...)
-	return append(data, bound...)
+	return append(append(make([]byte, 0, len(domain)+len(bound)), domain...), bound...)
 }
 
 // keys returns the key ring. It looks at the file again if the last look was a

@@ -245,7 +245,7 @@ func (s *Store) Issue(ctx context.Context, claim Claim) (Token, error) {
 		rec := &Record{
 			Hash: tok.hash, State: StatePending,
 			Issued: now, Expires: tok.expires, Changed: now,
-			Claim: claim.clone(), Bound: claim.bound(),
+			Claim: claim.clone(), Bound: claim.digests().whole,
 		}
 		if claim.Approved {
 			rec.State = StateApproved
