@@ -181,7 +181,6 @@ var dialects = []dialect{
 			{"autoApprove", roleApprove},
 			{"timeout", roleCallSec},
 			{"oauth", roleOAuth},
-			{"oauthClient", roleQuiet},
 		},
 	},
 	{

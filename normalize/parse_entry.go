@@ -205,11 +205,22 @@ func (e *entry) keep(h hit) {
 // as one that runs.
 func (e *entry) noteExtra() {
 	for _, m := range e.extra {
-		if e.isQuiet(m.Name) || m.Value.Kind == syntax.Null {
+		if e.isQuiet(m.Name) && len(m.Value.Members) == 0 || isEmpty(m.Value) {
 			continue
 		}
 		e.note(ExtraField, m.Name, m.Offset)
 	}
+}
+
+// isEmpty tells whether a value says nothing.
+func isEmpty(n *syntax.Node) bool {
+	switch n.Kind {
+	case syntax.Null:
+		return true
+	case syntax.String:
+		return n.Text == ""
+	}
+	return n.Kind >= syntax.Array && len(n.Items)+len(n.Members) == 0
 }
 
 func (e *entry) isQuiet(name string) bool {
