@@ -51,6 +51,8 @@ type diskFile interface {
 type osDisk struct {
 	root  *rootfs.Root
 	files *os.Root // for handles that stay open, which rootfs does not give
+
+	noWait context.Context //nolint:containedctx // not of a call: it ended when it was made
 }
 
 // openDisk opens the directory dir, and makes it if it is missing.
@@ -64,7 +66,9 @@ func openDisk(dir string) (*osDisk, error) {
 		_ = root.Close() // the first error says more
 		return nil, ioError("open", err)
 	}
-	return &osDisk{root: root, files: files}, nil
+	noWait, end := context.WithCancel(context.Background())
+	end()
+	return &osDisk{root: root, files: files, noWait: noWait}, nil
 }
 
 // openDir opens dir after making what is missing of it, with mode 0700.
@@ -98,23 +102,26 @@ func openDir(dir string) (*rootfs.Root, error) {
 	return rootfs.Open(abs, nil)
 }
 
-// patience is how long one wait for the lock lasts. A wait looks less and less
-// often, so that one process would starve among many that change something all
-// the time; a new wait looks often again.
-const patience = 5 * time.Millisecond
+// lookEvery is how often a process that waits looks at the lock. A wait of
+// rootfs looks less and less often, so that one process would starve among many
+// that change something all the time.
+const lookEvery = 2 * time.Millisecond
 
 func (d *osDisk) lock(ctx context.Context) (func() error, error) {
 	for {
-		short, cancel := context.WithTimeout(ctx, patience)
-		l, err := d.root.Lock(short, lockName)
-		cancel()
+		// One try: a context that has ended leaves no time to wait.
+		l, err := d.root.Lock(d.noWait, lockName)
 		if err == nil {
 			return l.Unlock, nil
 		}
 		if rootfs.CodeOf(err) != rootfs.Locked {
 			return nil, err
 		}
-		if ctx.Err() != nil {
+		timer := time.NewTimer(lookEvery)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
 			return nil, &Error{Code: CodeLocked, Op: "lock", Err: context.Cause(ctx)}
 		}
 	}
