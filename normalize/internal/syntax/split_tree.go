@@ -224,7 +224,10 @@ func (s *splitter) jsonInLine() bool {
 func tomlStart(s string) bool {
 	line := strings.TrimSpace(s[:lineLen(s)])
 	if strings.HasPrefix(line, "[") {
-		return strings.Contains(line, "]") && tomlHeader(line) && tomlFollows(s[lineLen(s):], line)
+		if !strings.Contains(line, "]") {
+			return tomlCutHeader(line, s[lineLen(s):])
+		}
+		return tomlHeader(line) && tomlFollows(s[lineLen(s):], line)
 	}
 	if !strings.Contains(line, "=") {
 		return false
@@ -255,6 +258,18 @@ func tomlHeader(line string) bool {
 		}
 		p.endOfLine()
 	})
+}
+
+// tomlCutHeader tells whether line is a table header without its closing
+// bracket: with one it would be a header, and a key with a value comes next.
+// Taken for prose, it would leave its values to no table or a wrong one.
+func tomlCutHeader(line, rest string) bool {
+	closing := "]"
+	if strings.HasPrefix(line, "[[") {
+		closing = "]]"
+	}
+	rest = strings.TrimLeft(rest, " \t\r\n")
+	return rest != "" && rest[0] != '[' && tomlHeader(line+closing) && tomlStart(rest)
 }
 
 // tomlFollows tells whether what comes after the header line fits: a key, or
