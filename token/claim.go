@@ -23,7 +23,8 @@ const (
 	maxBaseSize = 512 << 10
 )
 
-// A Claim is what a token stands for. The claim at [Store.Begin] must equal
+// A Claim is what a token stands for. Project, Kind, Subject and Tool are
+// required. The claim at [Store.Begin] must equal
 // that at [Store.Issue] in every field but Approved; nil and empty are equal.
 //
 // A claim is kept on disk, so it holds ids, relative paths, sizes and digests,

@@ -11,6 +11,12 @@
 //	}
 //	defer store.Close()
 //
+//	claim := token.Claim{
+//		Project: "handbook", Kind: "publish", Subject: "ann", Tool: "page_publish",
+//		Manifest: digestOfWhatWouldBeWritten,
+//		Approved: true, // the host asks its user when the token is used
+//	}
+//
 //	// The first call: nothing is changed.
 //	tok, err := store.Issue(ctx, claim)
 //	if err != nil {
