@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"runtime"
+	"strings"
 
 	"github.com/mcpcontract/mcpcontract/examples/internal/cli"
 	"github.com/mcpcontract/mcpcontract/normalize"
@@ -36,6 +37,9 @@ func exportCommand(args []string, s streams) error {
 		}
 		return cli.ExitError(2)
 	}
+	if to == "" {
+		return errors.New("-to is required: the client to write for, one of " + dialectNames())
+	}
 	text, name, err := s.readInput(fs.Args())
 	if err != nil {
 		return err
@@ -61,6 +65,17 @@ func exportCommand(args []string, s streams) error {
 	for _, n := range notes {
 		fmt.Fprintln(s.err, noteLine(n))
 	}
+	if len(paste.Servers) == 0 { // an empty file in place of a client's own would take its servers away
+		return errors.New("the text has no server to export, so nothing is written")
+	}
 	_, err = s.out.Write(out)
 	return err
+}
+
+func dialectNames() string {
+	var names []string
+	for _, d := range normalize.Dialects() {
+		names = append(names, string(d))
+	}
+	return strings.Join(names, ", ")
 }

@@ -298,7 +298,9 @@ func TestExport(t *testing.T) {
 		args       []string
 		want       string
 	}{
-		{"no target", text, nil, "unknown dialect"},
+		{"no target", text, nil, "-to is required: the client to write for, one of claude-code"},
+		{"a target that is not known", text, []string{"-to", "nope"}, "unknown dialect"},
+		{"no servers", `{"hooks": {"PreToolUse": []}}`, []string{"-to", "cursor"}, "no server to export"},
 		{"a target that is not written", text, []string{"-to", "mcpb"}, "read and not written"},
 		{"broken", `{"a" 1}`, []string{"-to", "codex"}, "exit code 1"},
 		{"an unknown flag", text, []string{"-x"}, "exit code 2"},
