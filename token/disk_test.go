@@ -86,8 +86,6 @@ const (
 	noTempSync             // a new file gets its name before it is durable
 	noDirSync              // a new name is not made durable
 	inPlace                // a new log is written over the old one
-	noTruncate             // a torn tail is not cut off
-	lostLock               // the lock keeps nobody out
 )
 
 func newModelDisk() *modelDisk {
@@ -114,9 +112,6 @@ func (d *modelDisk) Lock(ctx context.Context) (func() error, error) {
 	d.mu.Unlock()
 	if err != nil {
 		return nil, err
-	}
-	if d.broken == lostLock {
-		return func() error { return nil }, nil
 	}
 	select {
 	case d.held <- struct{}{}:
@@ -248,9 +243,6 @@ func (h *modelHandle) WriteAt(p []byte, off int64) (int, error) {
 func (h *modelHandle) Truncate(size int64) error {
 	h.d.mu.Lock()
 	defer h.d.mu.Unlock()
-	if h.d.broken == noTruncate {
-		return nil
-	}
 	return h.d.do(h.f, write{off: size, cut: true})
 }
 
