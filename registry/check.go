@@ -152,10 +152,10 @@ func (c *checker) path(field, p string, dir bool) {
 	info, err := c.root.Stat(path.Join(c.at.Path, p))
 	good := err == nil && info.Err == nil && (dir && info.Mode.IsDir() || !dir && info.Mode.IsRegular())
 	status, recorded := c.at.EntrypointStatus[p]
+	if good && !dir {
+		c.size(field, p, info.Size, status)
+	}
 	switch missing := rootfs.CodeOf(err) == rootfs.NotFound; {
-	case good && !dir && info.Size > maxServed && status != StatusTooLarge:
-		c.report(field, PathUnusable, Reject, "%s has %d bytes, more than the %d that are served; give it the status %s",
-			quote(p), info.Size, int64(maxServed), StatusTooLarge)
 	case good && recorded && status != StatusPresent && status != StatusTooLarge:
 		c.report(field, StatusStale, Warn, "%s is there, but its status is %s", quote(p), status)
 	case good || recorded && status != StatusPresent:
@@ -163,6 +163,14 @@ func (c *checker) path(field, p string, dir bool) {
 		c.report(field, PathMissing, Reject, "%s is not there; remove it, or give it the status missing", quote(p))
 	default:
 		c.report(field, PathUnusable, Reject, "%s %s", quote(p), absence(err))
+	}
+}
+
+// size reports a file that no reader gets.
+func (c *checker) size(field, p string, size int64, status EntrypointStatus) {
+	if size > maxServed && status != StatusTooLarge {
+		c.report(field, PathUnusable, Reject, "%s has %d bytes, more than the %d that are served; give it the status %s",
+			quote(p), size, int64(maxServed), StatusTooLarge)
 	}
 }
 
