@@ -28,9 +28,14 @@ func TestWatch(t *testing.T) {
 			}
 			s.next(t, "notifications/subscriptions/acknowledged")
 		}
+		// At this interval, a file that is written in place may be seen empty.
 		replace := func(text string) {
 			t.Helper()
-			if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			whole := filepath.Join(t.TempDir(), "whole.yaml")
+			if err := os.WriteFile(whole, []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Rename(whole, name); err != nil {
 				t.Fatal(err)
 			}
 		}
