@@ -148,18 +148,7 @@ func (r *reader) linkPayload(name, json string, d *dialect) {
 		r.tree(n)
 		return
 	}
-	r.readInputs(n.Get("inputs"))
-	entry := &syntax.Node{Kind: syntax.Object}
-	for _, m := range n.Members {
-		switch {
-		case m.Name == "inputs":
-		case m.Name == "name" && name == "" && m.Value.Kind == syntax.String:
-			name = m.Value.Text
-		default:
-			entry.Members = append(entry.Members, m)
-		}
-	}
-	r.entry(place{name: name, named: name != ""}, entry, d)
+	r.namedEntry(name, n, 0, d)
 }
 
 func (r *reader) readLinkInputs(json string) {

@@ -92,17 +92,23 @@ func (l *logStore) readFrames(durable int64) error {
 	if n, err := l.file.ReadAt(b, l.end); n < len(b) {
 		return unread(err)
 	}
+	rest, err := l.takeFrames(b)
+	if err == nil && len(rest) > 0 {
+		return damaged("a frame is not what was written")
+	}
+	return err
+}
+
+// takeFrames takes in the whole frames that b begins with, and returns the rest.
+func (l *logStore) takeFrames(b []byte) (rest []byte, err error) {
 	for len(b) > 0 {
 		n, err := l.readFrame(b)
-		if err != nil {
-			return err
-		}
-		if n == 0 {
-			return damaged("a frame is not what was written")
+		if n == 0 || err != nil {
+			return b, err
 		}
 		b = b[n:]
 	}
-	return nil
+	return nil, nil
 }
 
 // readFrame takes in the frame that b begins with and returns its length, or 0
@@ -174,18 +180,9 @@ func (l *logStore) readTail(size int64) error {
 	if n, err := l.file.ReadAt(b, l.end); n < len(b) {
 		return unread(err)
 	}
-	for len(b) > 0 {
-		n, err := l.readFrame(b)
-		if err != nil {
-			return err
-		}
-		if n == 0 {
-			break
-		}
-		b = b[n:]
-	}
-	if len(b) == 0 {
-		return nil
+	b, err := l.takeFrames(b)
+	if len(b) == 0 || err != nil {
+		return err
 	}
 	if l.head.findFrame(b, l.end) {
 		return damaged("a frame before its last one is not what was written")
