@@ -11,6 +11,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/mcpcontract/mcpcontract/internal/wording"
 )
 
 // Bounds of a message about arguments, so that thousands of bad values give a short reply.
@@ -46,17 +48,8 @@ func (p path) String() string {
 	return strconv.Quote(b.String())
 }
 
-// clip shortens a name to maxName bytes without splitting a character.
-func clip(s string) string {
-	if len(s) <= maxName {
-		return s
-	}
-	cut := maxName
-	for cut > 0 && !utf8.RuneStart(s[cut]) {
-		cut--
-	}
-	return s[:cut] + "..."
-}
+// clip shortens a name to maxName bytes.
+func clip(s string) string { return wording.Clip(s, maxName) }
 
 // explain says what keeps tree from matching the schema. The validator has already refused it; its own message repeats
 // whole values, so this one is made here from the schema alone.

@@ -262,7 +262,7 @@ func TestDependencies(t *testing.T) {
 	}
 	const module = "github.com/mcpcontract/mcpcontract/"
 	allowed := []string{
-		module + "mcpkit", module + "result", module + "mcpkit/testdata/minimal",
+		module + "mcpkit", module + "result", module + "internal/wording", module + "mcpkit/testdata/minimal",
 		// What Command keeps approvals with. The package is there, its code is not: see TestLinkedCode.
 		module + "token", module + "internal/canon", module + "internal/rootfs",
 	}

@@ -1,6 +1,10 @@
 package normalize
 
-import "strconv"
+import (
+	"strconv"
+
+	"github.com/mcpcontract/mcpcontract/internal/wording"
+)
 
 // newNote makes a note of the expander, with its sentence.
 func newNote(code Code, subject string) Note {
@@ -71,10 +75,4 @@ func limitError(code Code, field, message string) *Error {
 }
 
 // clip bounds text that is quoted in a message.
-func clip(s string) string {
-	const most = 80
-	if len(s) <= most {
-		return s
-	}
-	return s[:most] + "..."
-}
+func clip(s string) string { return wording.Clip(s, 80) }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcpcontract/mcpcontract/internal/wording"
 	"github.com/mcpcontract/mcpcontract/registry/internal/tree"
 )
 
@@ -241,7 +242,7 @@ func (r *reader) class(n *tree.Node) string {
 		return s
 	}
 	r.reject(n.Mark, ClassUnknown, "%s is none of the classes of this workspace: %s%s", quote(s),
-		tree.Clip(strings.Join(r.opts.Classes, ", "), 200), didYouMean(s, r.opts.Classes))
+		wording.Clip(strings.Join(r.opts.Classes, ", "), 200), didYouMean(s, r.opts.Classes))
 	return ""
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcpcontract/mcpcontract/internal/wording"
 	"github.com/mcpcontract/mcpcontract/registry/internal/tree"
 )
 
@@ -166,4 +167,4 @@ func (r *reader) keep(s string) string {
 }
 
 // quote shortens an input for a message.
-func quote(s string) string { return fmt.Sprintf("%q", tree.Clip(s, maxQuoted)) }
+func quote(s string) string { return wording.Quote(s, maxQuoted) }

@@ -3,9 +3,9 @@ package resolve
 import (
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/mcpcontract/mcpcontract/internal/rootfs"
+	"github.com/mcpcontract/mcpcontract/internal/wording"
 )
 
 // Code is the stable machine code of an [Error] or a [Notice]. Codes are lower
@@ -130,21 +130,9 @@ const (
 )
 
 // clip cuts s to what a message may repeat of an input.
-func clip(s string) string { return clipTo(s, maxQuote) }
+func clip(s string) string { return wording.Clip(s, maxQuote) }
 
-// clipTo cuts s to limit bytes, at a character boundary.
-func clipTo(s string, limit int) string {
-	if len(s) <= limit {
-		return s
-	}
-	cut := limit
-	for cut > 0 && !utf8.RuneStart(s[cut]) {
-		cut--
-	}
-	return s[:cut] + "…"
-}
-
-func quote(s string) string { return fmt.Sprintf("%q", clip(s)) }
+func quote(s string) string { return wording.Quote(s, maxQuote) }
 
 // sample renders the first values of a list for a message.
 func sample(values []string) string {

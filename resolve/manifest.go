@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/mcpcontract/mcpcontract/internal/wording"
 	"github.com/mcpcontract/mcpcontract/registry"
 )
 
@@ -46,7 +47,7 @@ func (r *Repo) loadManifest(ctx context.Context) error {
 	manifest, problems, err := registry.ParseManifest(file.Data, &registry.ParseOptions{File: declared})
 	if err != nil {
 		r.step("manifest", "invalid")
-		r.notice(ManifestInvalid, declared, "the manifest cannot be read: %s", clipTo(err.Error(), maxReason))
+		r.notice(ManifestInvalid, declared, "the manifest cannot be read: %s", wording.Clip(err.Error(), maxReason))
 		return nil
 	}
 	r.step("manifest", "loaded")
@@ -63,7 +64,7 @@ func (r *Repo) loadManifest(ctx context.Context) error {
 		case registry.PathInvalid, registry.PathWindows, registry.PathOutside:
 			code = ManifestPathRefused
 		}
-		r.notice(code, declared, "line %d, %s: %s", p.Line, clip(p.Field), clipTo(p.Message, maxReason))
+		r.notice(code, declared, "line %d, %s: %s", p.Line, clip(p.Field), wording.Clip(p.Message, maxReason))
 	}
 	return r.applyManifest(ctx)
 }

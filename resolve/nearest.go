@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcpcontract/mcpcontract/internal/wording"
 	"github.com/mcpcontract/mcpcontract/registry"
 )
 
@@ -25,13 +26,11 @@ func nearest(reg *registry.Registry, id string) []string {
 	var found []candidate
 	for repo := range reg.Repos() {
 		have := strings.ToLower(repo.ID)
-		d := distance(want, have, limit)
-		if d > limit && (strings.Contains(have, want) || strings.Contains(want, have)) {
-			d = limit + 1
+		d := wording.Distance(want, have, limit)
+		if d > limit && !strings.Contains(have, want) && !strings.Contains(want, have) {
+			continue
 		}
-		if d <= limit+1 {
-			found = append(found, candidate{repo.ID, d})
-		}
+		found = append(found, candidate{repo.ID, d})
 	}
 	slices.SortStableFunc(found, func(a, b candidate) int { return cmp.Compare(a.distance, b.distance) })
 	var ids []string
@@ -39,37 +38,6 @@ func nearest(reg *registry.Registry, id string) []string {
 		ids = append(ids, c.id)
 	}
 	return ids
-}
-
-// distance is the Levenshtein distance of a and b in bytes, or limit+2 as soon
-// as it is known to be over limit.
-func distance(a, b string, limit int) int {
-	if len(a)-len(b) > limit || len(b)-len(a) > limit {
-		return limit + 2
-	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal, best := row[0], i+1
-		row[0] = i + 1
-		for j := range len(b) {
-			edit := diagonal
-			if a[i] != b[j] {
-				edit = 1 + min(diagonal, row[j], row[j+1])
-			}
-			diagonal, row[j+1] = row[j+1], edit
-			best = min(best, edit)
-		}
-		if best > limit {
-			return limit + 2
-		}
-	}
-	if row[len(b)] > limit {
-		return limit + 2
-	}
-	return row[len(b)]
 }
 
 // validID reports whether id could be the id of a repo: 1 to 100 letters,

@@ -9,6 +9,8 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/mcpcontract/mcpcontract/internal/wording"
 )
 
 // Install makes every tool of s answer in the shape that its caller reads,
@@ -111,11 +113,11 @@ func (x *exchange) target() string {
 	}
 	switch p := x.req.GetParams().(type) {
 	case *mcp.CallToolParamsRaw:
-		return short(p.Name, 200)
+		return wording.Clip(p.Name, 200)
 	case *mcp.ReadResourceParams:
-		return short(p.URI, 200)
+		return wording.Clip(p.URI, 200)
 	case *mcp.GetPromptParams:
-		return short(p.Name, 200)
+		return wording.Clip(p.Name, 200)
 	}
 	return ""
 }

@@ -3,6 +3,8 @@ package result
 import (
 	"fmt"
 	"log/slog"
+
+	"github.com/mcpcontract/mcpcontract/internal/wording"
 )
 
 // A Shape is how a successful tool result is represented for one client.
@@ -44,7 +46,7 @@ func (s *Shape) UnmarshalText(text []byte) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("unknown shape %q: want auto, text or structured", short(string(text), 40))
+	return fmt.Errorf("unknown shape %q: want auto, text or structured", wording.Clip(string(text), 40))
 }
 
 // Options configure [Install] and [Middleware]. A nil *Options is valid, and

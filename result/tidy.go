@@ -114,19 +114,6 @@ func sameJSON(text string, raw []byte) bool {
 	return json.Unmarshal([]byte(text), &a) == nil && json.Unmarshal(raw, &b) == nil && reflect.DeepEqual(a, b)
 }
 
-// short returns at most limit bytes of s, with a mark where it was cut, and
-// never splits a character.
-func short(s string, limit int) string {
-	if len(s) <= limit {
-		return s
-	}
-	cut := limit
-	for cut > 0 && !utf8.RuneStart(s[cut]) {
-		cut--
-	}
-	return s[:cut] + "…"
-}
-
 // fit returns as much of s as takes at most limit bytes on the wire, where
 // the text of an envelope is escaped twice: once as a string in the envelope,
 // once as the text block that holds it.

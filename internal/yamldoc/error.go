@@ -3,6 +3,8 @@ package yamldoc
 import (
 	"errors"
 	"fmt"
+
+	"github.com/mcpcontract/mcpcontract/internal/wording"
 )
 
 // Code tells faults apart. Codes are stable.
@@ -60,9 +62,4 @@ func Faults(err error) []*Error {
 // maxQuoted is how many bytes of the text a message repeats.
 const maxQuoted = 60
 
-func quote(s string) string {
-	if len(s) > maxQuoted {
-		return fmt.Sprintf("%q...", s[:maxQuoted])
-	}
-	return fmt.Sprintf("%q", s)
-}
+func quote(s string) string { return wording.Quote(s, maxQuoted) }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/BurntSushi/toml"
 
+	"github.com/mcpcontract/mcpcontract/internal/wording"
 	"github.com/mcpcontract/mcpcontract/internal/yamldoc"
 )
 
@@ -56,7 +57,7 @@ func tomlFault(err error) Fault {
 
 // oneLine shortens a message that repeats some of the text.
 func oneLine(s string) string {
-	return Clip(strings.Join(strings.Fields(s), " "), 200)
+	return wording.Clip(strings.Join(strings.Fields(s), " "), 200)
 }
 
 // tomlReader joins the values of the library with the places that the scanner found.

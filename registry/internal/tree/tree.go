@@ -11,6 +11,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/mcpcontract/mcpcontract/internal/wording"
 	"github.com/mcpcontract/mcpcontract/internal/yamldoc"
 )
 
@@ -207,16 +208,5 @@ func Quote(key string) string {
 	if plain {
 		return key
 	}
-	return strconv.Quote(Clip(key, most))
-}
-
-// Clip shortens a text to at most n bytes, between characters.
-func Clip(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n] + "..."
+	return wording.Quote(key, most)
 }

@@ -1,0 +1,115 @@
+// Package wording holds what the messages of all packages have in common: how
+// much of an input they repeat, and which name a misspelt one was meant to be.
+//
+//	fmt.Sprintf("unknown field %s", wording.Quote(name, 60))
+//
+// Functions are pure and safe for concurrent use.
+package wording
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// Mark stands where a text was cut.
+const Mark = "..."
+
+// Clip returns s, or its first bytes and [Mark] when s is longer than limit
+// bytes. It never splits a character, so it may keep up to three bytes less
+// than limit. The mark is not counted.
+func Clip(s string, limit int) string {
+	if len(s) <= limit {
+		return s
+	}
+	for limit > 0 && !utf8.RuneStart(s[limit]) {
+		limit--
+	}
+	return s[:limit] + Mark
+}
+
+// Quote returns s as a Go string literal on one line, cut like [Clip] before
+// it is quoted: what a message may repeat of a hostile input.
+func Quote(s string, limit int) string { return fmt.Sprintf("%q", Clip(s, limit)) }
+
+// QuoteAll joins the first most of list, each quoted and cut at limit bytes,
+// and says how many more there are.
+func QuoteAll(list []string, most, limit int) string {
+	var quoted []string
+	for _, s := range list[:min(len(list), most)] {
+		quoted = append(quoted, Quote(s, limit))
+	}
+	if n := len(list) - most; n > 0 {
+		quoted = append(quoted, fmt.Sprintf("and %d more", n))
+	}
+	return strings.Join(quoted, ", ")
+}
+
+// Distance counts the bytes to insert, remove or replace to make b of a, where
+// a swap of neighbours is one change (the optimal string alignment distance).
+// It answers limit+1 as soon as the distance is known to be over limit, so that
+// unlike texts cost little.
+func Distance(a, b string, limit int) int {
+	if len(a)-len(b) > limit || len(b)-len(a) > limit {
+		return limit + 1
+	}
+	before, row, next := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		next[0] = i + 1
+		best := next[0]
+		for j := range len(b) {
+			next[j+1] = step(a, b, i, j, before, row, next)
+			best = min(best, next[j+1])
+		}
+		// A swap reaches back two rows, so both must be over the limit.
+		if best > limit && minimum(row) > limit {
+			return limit + 1
+		}
+		before, row, next = row, next, before
+	}
+	return min(row[len(b)], limit+1)
+}
+
+// step fills one cell of the table: the least cost to come from a[:i+1] to
+// b[:j+1].
+func step(a, b string, i, j int, before, row, next []int) int {
+	if a[i] == b[j] {
+		return row[j]
+	}
+	cost := 1 + min(row[j], row[j+1], next[j])
+	if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+		cost = min(cost, before[j-1]+1)
+	}
+	return cost
+}
+
+func minimum(row []int) int {
+	least := row[0]
+	for _, n := range row[1:] {
+		least = min(least, n)
+	}
+	return least
+}
+
+// Nearest returns the name most like s, "" when none is: letter case and the
+// difference between - and _ do not count, and up to a third of s may differ.
+// Texts over 64 bytes are like nothing.
+func Nearest(s string, names []string) string {
+	const longest = 64
+	if len(s) > longest {
+		return ""
+	}
+	best, limit := "", max(1, len(s)/3)
+	want := plain(s)
+	for _, name := range names {
+		if d := Distance(want, plain(name), limit); d <= limit {
+			best, limit = name, d-1
+		}
+	}
+	return best
+}
+
+func plain(s string) string { return strings.ToLower(strings.ReplaceAll(s, "-", "_")) }
