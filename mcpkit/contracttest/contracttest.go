@@ -99,7 +99,8 @@ func Run(tb testing.TB, newServer func() *mcp.Server, opts *Options) {
 	if clients == nil {
 		clients = Clients()
 	}
-	c.transport, c.connect = "stdio", func() (*session, error) { return startChild(tb.Name(), c.timeout) }
+	temp := tb.TempDir()
+	c.transport, c.connect = "stdio", func() (*session, error) { return startChild(tb.Name(), temp, c.timeout) }
 	c.checkAll(clients)
 	if c.dead {
 		tb.Logf("contracttest: not run inside this process, which the server would end too")

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -87,6 +89,25 @@ func TestNilOptions(t *testing.T) {
 	contracttest.Run(rec, kept, nil)
 	if len(rec.errors) > 0 {
 		t.Errorf("reported without calls: %q", rec.errors)
+	}
+}
+
+// The children end in the middle of a test, so nothing of theirs is cleaned up
+// unless it is below a directory of the parent.
+func TestLeavesNothing(t *testing.T) {
+	temp := t.TempDir()
+	for _, name := range []string{"TMPDIR", "TMP", "TEMP"} { // Windows has the last two
+		t.Setenv(name, temp)
+	}
+	t.Run("run", func(t *testing.T) {
+		if err := os.WriteFile(filepath.Join(t.TempDir(), "made"), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		contracttest.Run(t, kept, &contracttest.Options{Clients: []contracttest.Client{{}}})
+	})
+	left, err := os.ReadDir(temp)
+	if err != nil || len(left) > 0 {
+		t.Errorf("left in the temporary directory: %v, %v", left, err)
 	}
 }
 

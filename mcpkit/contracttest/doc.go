@@ -43,7 +43,8 @@
 // process, then inside the test's own process. The child is the test program
 // itself, started again for the calling test alone: Run then serves instead of
 // testing. So what comes before Run in a test runs again in each child, and
-// must not print to standard output.
+// must not print to standard output. What it makes below the temporary
+// directory is removed with the test.
 //
 // Tools are called only as [Options.Calls] says, and with arguments that no
 // schema allows. Without Calls, results and the tools' own errors stay

@@ -53,7 +53,9 @@ type reply struct {
 }
 
 // startChild starts this test program again, to serve in the test of that name.
-func startChild(test string, timeout time.Duration) (*session, error) {
+// The child ends in the middle of that test and cleans nothing up, so what it
+// makes goes below temp.
+func startChild(test, temp string, timeout time.Duration) (*session, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
@@ -63,7 +65,7 @@ func startChild(test string, timeout time.Duration) (*session, error) {
 		parts[i] = "^" + regexp.QuoteMeta(p) + "$"
 	}
 	cmd := exec.Command(self, "-test.run="+strings.Join(parts, "/")) //nolint:noctx // session.stop ends it
-	cmd.Env = append(os.Environ(), childEnv+"="+test)
+	cmd.Env = append(os.Environ(), childEnv+"="+test, "TMPDIR="+temp, "TMP="+temp, "TEMP="+temp)
 	if _, set := os.LookupEnv("GORACE"); !set {
 		// A program with the race detector sleeps for a second before it ends.
 		cmd.Env = append(cmd.Env, "GORACE=atexit_sleep_ms=0")
