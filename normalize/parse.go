@@ -222,6 +222,10 @@ func (r *reader) read(t *syntax.Text) {
 func (r *reader) sayWhatElse(t *syntax.Text) {
 	for i := range t.Docs {
 		root := t.Docs[i].Root
+		if near := nearMiss(root, "mcpServers", "mcp_servers", "context_servers", "servers"); near != "" {
+			r.paste.Notes[len(r.paste.Notes)-1].Message += near
+			return
+		}
 		for _, kind := range otherKinds {
 			if root.Get(kind.key) != nil {
 				n := &r.paste.Notes[len(r.paste.Notes)-1]

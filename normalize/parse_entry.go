@@ -2,8 +2,10 @@ package normalize
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
+	"github.com/mcpcontract/mcpcontract/internal/wording"
 	"github.com/mcpcontract/mcpcontract/normalize/internal/syntax"
 )
 
@@ -329,6 +331,7 @@ func (e *entry) notRunnable(n *syntax.Node) {
 		}
 	default:
 		e.fail(NoCommandOrURL, "")
+		e.s.Err.Message += nearMiss(n, "command", "url")
 		if misplacedEnv(e.s.Name, n) {
 			e.note(MisplacedEnv, "", n.Offset)
 			e.extra = n.Members
@@ -365,4 +368,19 @@ func misplacedEnv(name string, n *syntax.Node) bool {
 		}
 	}
 	return synonymRole(name) == roleEnv || variables == len(n.Members)
+}
+
+// nearMiss gives the end of a message that names the member of n which is
+// likely one of names misspelt, "" if there is none. A misspelt name is never
+// read as the right one.
+func nearMiss(n *syntax.Node, names ...string) string {
+	if n == nil || n.Kind != syntax.Object || tooWide(n) {
+		return ""
+	}
+	for _, m := range n.Members {
+		if near := wording.Nearest(m.Name, names); near != "" && !slices.Contains(names, m.Name) {
+			return "; did you mean " + strconv.Quote(near) + " where it says " + wording.Quote(m.Name, 64) + "?"
+		}
+	}
+	return ""
 }

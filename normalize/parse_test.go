@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+
 	"github.com/mcpcontract/mcpcontract/normalize"
 )
 
@@ -320,5 +321,44 @@ func TestMessages(t *testing.T) {
 		if n.Message == "" || n.Message != strings.TrimSpace(n.Message) || strings.HasSuffix(n.Message, ".") {
 			t.Errorf("%s: message %q", n, n.Message)
 		}
+	}
+}
+
+// A misspelt name is not read as the right one, but the message names it.
+func TestNearMiss(t *testing.T) {
+	const hint = "; did you mean %q where it says %q?"
+	tests := []struct {
+		name, in string
+		want     string // the end of the message; "" for no hint
+	}{
+		{"wrapper", `{"mcpServer": {"a": {"comand": "npx"}}}`, fmt.Sprintf(hint, "mcpServers", "mcpServer")},
+		{"snake wrapper", `{"mcp_server": {"a": {"cmmand": "npx"}}}`, fmt.Sprintf(hint, "mcp_servers", "mcp_server")},
+		{"command", `{"mcpServers": {"a": {"comand": "npx", "args": []}}}`, fmt.Sprintf(hint, "command", "comand")},
+		{"url", `{"mcpServers": {"a": {"ulr": "https://mcp.example.com"}}}`, fmt.Sprintf(hint, "url", "ulr")},
+		{"nothing like it", `{"mcpServers": {"a": {"runtime": "node"}}}`, ""},
+		{"hostile name is cut", `{"mcpServers": {"a": {"` + strings.Repeat("command", 5000) + `": 1}}}`, ""},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			paste, err := normalize.Parse([]byte(test.in), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var message string
+			for _, n := range paste.Notes {
+				if n.Code == normalize.NoMCPConfig {
+					message = n.Message
+				}
+			}
+			for _, s := range paste.Servers {
+				if s.Err == nil {
+					t.Fatalf("server %q was read as a good one", s.Name)
+				}
+				message = s.Err.Message
+			}
+			if !strings.HasSuffix(message, test.want) || strings.Contains(message, "did you mean") != (test.want != "") {
+				t.Errorf("message %q, want the end %q", message, test.want)
+			}
+		})
 	}
 }

@@ -489,3 +489,16 @@ func TestCodesOfTheText(t *testing.T) {
 		}
 	}
 }
+
+// A version is compared as text by other programs, so it has one spelling.
+func TestSchemaVersionHasOneSpelling(t *testing.T) {
+	for version, want := range map[string]bool{
+		"1.0": true, "1.7": true, "01.0": false, "1.00": false, "+1.0": false, "1": false, "1.0.0": false, "1.0 ": false, "": false,
+	} {
+		_, err := registry.Parse([]byte(fmt.Sprintf("schema_version: %q\nkind: workspace_registry\nrepos: []\n", version)),
+			&registry.ParseOptions{File: "r.yaml"})
+		if (err == nil) != want {
+			t.Errorf("schema_version %q: error %v, want accepted %v", version, err, want)
+		}
+	}
+}

@@ -127,7 +127,7 @@ func (r *reader) schemaVersion(n *tree.Node) {
 	n1, err1 := strconv.ParseUint(major, 10, 16)
 	n2, err2 := strconv.ParseUint(minor, 10, 16)
 	switch {
-	case !dotted || err1 != nil || err2 != nil:
+	case !dotted || err1 != nil || err2 != nil || s != fmt.Sprintf("%d.%d", n1, n2):
 		r.reject(n.Mark, SchemaVersion, "%s is no version; write %q", quote(s), version)
 	case n1 != 1:
 		message := fmt.Sprintf("version %s cannot be read by this release, which reads 1.x", s)

@@ -117,7 +117,26 @@ func normalizeCommand(ctx context.Context, args []string, s streams) error {
 	if c.format == "table" {
 		return writeTable(s.out, paste, out.Servers, notes, c.expand)
 	}
-	return writeJSON(s, out)
+	if err := writeJSON(s, out); err != nil {
+		return err
+	}
+	sayFaults(s, paste)
+	return nil
+}
+
+// sayFaults explains on the error stream what the record gives as a code only:
+// why there is no server, and why one cannot be used.
+func sayFaults(s streams, paste *normalize.Paste) {
+	for _, n := range paste.Notes {
+		if n.Code == normalize.NoMCPConfig {
+			fmt.Fprintf(s.err, "note: %s\n", plain(n.Message))
+		}
+	}
+	for _, srv := range paste.Servers {
+		if srv.Err != nil {
+			fmt.Fprintf(s.err, "note: server %q: %s\n", srv.Name, plain(srv.Err.Message))
+		}
+	}
 }
 
 // record gives the record to print for a server, and all its notes.

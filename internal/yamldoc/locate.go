@@ -2,12 +2,15 @@ package yamldoc
 
 import (
 	"bytes"
+	"fmt"
 	"regexp"
 	"sort"
 	"strconv"
 	"strings"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/mcpcontract/mcpcontract/internal/wording"
 )
 
 // A fault is located to the character in a text of at most locateBytes with at most locateMarks characters
@@ -30,7 +33,11 @@ func locate(src []byte, cause error) *Error {
 		for n > 1 && n <= len(src) && (src[n-1] == '\n' || src[n-1]&0xc0 == 0x80) {
 			n-- // name the character that was cut, not its last byte or the line break behind it
 		}
-		return at(src, max(n-1, 0), Syntax, message(text))
+		fault := at(src, max(n-1, 0), Syntax, message(text))
+		if strings.Contains(text, badStart) {
+			fault.Msg = startMessage(src[max(n-1, 0):])
+		}
+		return fault
 	}
 	line := 1
 	text = strings.TrimPrefix(text, "yaml: ")
@@ -41,11 +48,21 @@ func locate(src []byte, cause error) *Error {
 }
 
 func message(text string) string {
-	text = lineText.ReplaceAllString(strings.TrimPrefix(text, "yaml: "), "")
-	if len(text) > maxMessage {
-		text = strings.ToValidUTF8(text[:maxMessage], "") + "..."
+	return wording.Clip(lineText.ReplaceAllString(strings.TrimPrefix(text, "yaml: "), ""), maxMessage)
+}
+
+// badStart is how the library says that a character begins neither a value nor a mark of YAML.
+const badStart = "found character that cannot start any token"
+
+// startMessage says what to do about the character that rest starts with.
+func startMessage(rest []byte) string {
+	if len(rest) == 0 {
+		return badStart
 	}
-	return text
+	if rest[0] == '\t' {
+		return "a tab stands where YAML wants spaces; indent with spaces"
+	}
+	return fmt.Sprintf("a plain value cannot start with %q; put the value in quotes", rest[0])
 }
 
 // maxMessage is the longest message, as some repeat a name from the text.

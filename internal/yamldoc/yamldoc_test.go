@@ -179,3 +179,18 @@ func TestLimits(t *testing.T) {
 		})
 	}
 }
+
+// The library's words for a character that begins nothing do not say what to do.
+func TestBadStartSaysWhatToDo(t *testing.T) {
+	for in, want := range map[string]string{
+		"x:\n\ty: 1":   "line 2, column 1: a tab stands where YAML wants spaces; indent with spaces",
+		"owner: @me":   "line 1, column 8: a plain value cannot start with '@'; put the value in quotes",
+		"owner: `me`":  "line 1, column 8: a plain value cannot start with '`'; put the value in quotes",
+		"a: 1\nb: %me": "line 2, column 4: a plain value cannot start with '%'; put the value in quotes",
+	} {
+		_, err := yamldoc.Parse([]byte(in), nil)
+		if err == nil || err.Error() != want {
+			t.Errorf("Parse(%q) = %v, want %q", in, err, want)
+		}
+	}
+}
