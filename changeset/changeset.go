@@ -1,0 +1,141 @@
+package changeset
+
+import "time"
+
+// A Changeset is what one writer proposes to change, for a person to look at
+// and carry out. It belongs to its writer; everybody may read it.
+type Changeset struct {
+	// ID matches ^cs-[a-z2-7]{26}$ and cannot be guessed.
+	ID string `json:"id"`
+	// Title and Description are the writer's words.
+	Title       string `json:"title"`
+	Description string `json:"description,omitempty"`
+	// Writer is the name that [Store.Bind] was given.
+	Writer string `json:"writer"`
+	// Created and Updated are when the changeset was created and last changed,
+	// in UTC and whole seconds.
+	Created time.Time `json:"created"`
+	Updated time.Time `json:"updated"`
+	// Revision is that of the project when the changeset was created.
+	Revision string `json:"revision"`
+	// Digest is the SHA-256 of the changeset as it is stored, in lower-case
+	// hexadecimal digits: it covers every proposed byte.
+	Digest string `json:"digest"`
+	// Operations has at most one per node, in the order in which the nodes were
+	// first named.
+	Operations []Operation `json:"operations"`
+	// Damaged is true if the file of the changeset cannot be read. Then only ID
+	// is set. [Store.List] alone returns such a changeset.
+	Damaged bool `json:"damaged,omitempty"`
+}
+
+// An Operation is all that a changeset does to one node.
+type Operation struct {
+	// Op is what happens to the node.
+	Op Op `json:"op"`
+	// ID is the node's id before, for a new node the one it gets.
+	ID string `json:"id"`
+	// NewID is the node's id afterwards where it differs: the id of a file
+	// whose front matter has none comes from its path, and so moves with it.
+	NewID string `json:"newId,omitempty"`
+	// Kind and Title are those of the node afterwards, of a deleted node those
+	// it had.
+	Kind  string `json:"kind"`
+	Title string `json:"title"`
+	// OldPath is where the file was, "" for a new node.
+	OldPath string `json:"oldPath,omitempty"`
+	// NewPath is where the file will be, "" for a deleted node.
+	NewPath string `json:"newPath,omitempty"`
+	// BaseHash is the SHA-256 of the file that the operation was proposed on,
+	// in lower-case hexadecimal digits, "" for a new node.
+	BaseHash string `json:"baseHash,omitempty"`
+	// NewHash is the SHA-256 of the file as proposed, "" for a deleted node.
+	NewHash string `json:"newHash,omitempty"`
+	// OldSize and NewSize are the numbers of bytes before and afterwards.
+	OldSize int64 `json:"oldSize"`
+	NewSize int64 `json:"newSize"`
+}
+
+// An Op is a kind of operation.
+type Op string
+
+// The operations there are.
+const (
+	Create Op = "create" // a new node
+	Update Op = "update" // other content at the same path
+	Move   Op = "move"   // another path, and perhaps other content
+	Delete Op = "delete" // the node goes
+)
+
+// NewNode is a node to be created.
+type NewNode struct {
+	// ID is its id: at most 200 bytes without [, ], |, #, control or invisible
+	// characters, and without a space at either end.
+	ID string
+	// Kind is at most 64 bytes on one line, and not empty.
+	Kind string
+	// Title is at most 200 bytes on one line, and not empty.
+	Title string
+	// Path is where the file goes, relative to the docs folder, ending in .md.
+	Path string
+	// Text is the Markdown text after the front matter.
+	Text string
+	// Status is at most 64 bytes on one line; "" leaves it out.
+	Status string
+	// DependsOn and Tags are at most 256 ids and 64 tags of 64 bytes.
+	DependsOn, Tags []string
+}
+
+// NodeEdit changes parts of a node. A nil field stays as it is, byte for byte;
+// the limits are those of [NewNode].
+type NodeEdit struct {
+	// Text is the Markdown text after the front matter.
+	Text *string
+	// Kind, Title and Status are fields of the front matter.
+	Kind, Title, Status *string
+	// DependsOn and Tags replace the whole list.
+	DependsOn, Tags *[]string
+}
+
+// A Validation says whether a changeset can be carried out as it is.
+type Validation struct {
+	// Valid is true if no problem is an error.
+	Valid bool `json:"valid"`
+	// Problems has errors first, then in the order of ids and codes.
+	Problems []Problem `json:"problems"`
+}
+
+// A NodeDiff shows what an operation does to its file.
+type NodeDiff struct {
+	// Op, ID, OldPath and NewPath are those of the operation.
+	Op      Op     `json:"op"`
+	ID      string `json:"id"`
+	OldPath string `json:"oldPath,omitempty"`
+	NewPath string `json:"newPath,omitempty"`
+	// Added and Removed are numbers of lines.
+	Added   int `json:"added"`
+	Removed int `json:"removed"`
+	// Unified is the change in the unified format, "" if a file only moves.
+	Unified string `json:"unified"`
+}
+
+// A Preview is a page that was written for a person to look at.
+type Preview struct {
+	// Path is where the page is, relative to the root and in slash form.
+	Path string `json:"path"`
+	// SHA256 is that of its bytes in lower-case hexadecimal digits.
+	SHA256 string `json:"sha256"`
+}
+
+// An OutputStatus compares a declared output with what it should be.
+type OutputStatus struct {
+	// Path and View are those of the [Output].
+	Path string `json:"path"`
+	View string `json:"view"`
+	// Expected is the SHA-256 of what the view gives now.
+	Expected string `json:"expected"`
+	// Actual is the SHA-256 of the file, "" if it is missing or unreadable.
+	Actual string `json:"actual,omitempty"`
+	// State is current, stale, missing or unreadable.
+	State string `json:"state"`
+}

@@ -1,0 +1,382 @@
+package page
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// A scanner finds the headings and links of a Markdown text, line by line. It
+// knows the block structure of CommonMark as far as that decides whether a line
+// is a heading, and owns up where more would be needed.
+type scanner struct {
+	raw       []byte
+	pos       int // the next line
+	sections  []Section
+	links     []string
+	ambiguous bool
+
+	names map[string]int
+	seen  map[string]bool
+
+	fence     fence
+	html      string // what ends the HTML block, blankLine for an empty line, "" outside
+	para      int    // where the paragraph starts, -1 outside
+	inList    bool
+	prevBlank bool
+	code      bool // the line before is indented code
+}
+
+// A fence is an open block of fenced code.
+type fence struct {
+	char   byte // 0 if there is none
+	length int
+	indent int
+}
+
+// blankLine as scanner.html stands for an HTML block that an empty line ends.
+const blankLine = "\n"
+
+// run reads the text to its end.
+func (s *scanner) run() {
+	s.names, s.seen = make(map[string]int), make(map[string]bool)
+	s.para, s.prevBlank = -1, true
+	for s.pos < len(s.raw) {
+		start := s.pos
+		var line []byte
+		line, s.pos = lineAt(s.raw, start)
+		s.line(line, start)
+	}
+	s.endParagraph(len(s.raw))
+	if s.fence.char != 0 || s.html != "" && s.html != blankLine {
+		s.ambiguous = true
+	}
+	s.tile()
+}
+
+// line reads one line.
+func (s *scanner) line(line []byte, start int) {
+	if s.fence.char != 0 {
+		s.inFence(line)
+		return
+	}
+	if s.html != "" {
+		s.inHTML(line)
+		return
+	}
+	text := bytes.TrimLeft(line, " \t")
+	if len(bytes.TrimRight(text, " \t\r")) == 0 {
+		s.endParagraph(start)
+		s.prevBlank = true
+		return
+	}
+	s.block(line, text, start)
+	s.prevBlank = false
+}
+
+// block reads a line that has text, outside fences and HTML.
+func (s *scanner) block(line, text []byte, start int) {
+	indent := indentOf(line)
+	if indent >= 4 && s.para < 0 && !s.inList && (s.prevBlank || s.code) {
+		s.code = true
+		return
+	}
+	s.code = false
+	if s.openFence(text, indent) {
+		s.endParagraph(start)
+		return
+	}
+	if indent < 4 {
+		if s.heading(text, start) || s.openHTML(text, start) {
+			return
+		}
+		if listMarker(text) > 0 {
+			s.endParagraph(start)
+			s.inList = true
+			s.para = start
+			return
+		}
+		if indent == 0 && s.prevBlank {
+			s.inList = false
+		}
+	}
+	if s.para < 0 {
+		s.para = start
+	}
+}
+
+// heading reads a line that may be a heading or underline one.
+func (s *scanner) heading(text []byte, start int) bool {
+	if level, title := atx(text); level > 0 {
+		s.endParagraph(start)
+		s.inList = false
+		s.addSection(level, title, start)
+		s.findLinks(title)
+		return true
+	}
+	level := underline(text)
+	if level == 0 {
+		return false
+	}
+	if s.para < 0 || s.inList || s.raw[s.para] == '>' || s.raw[s.para] == '|' {
+		// A rule, a table, or the end of a quote or an item.
+		s.endParagraph(start)
+		return level == 2
+	}
+	from := s.para
+	title := bytes.TrimSpace(s.raw[from:start])
+	s.endParagraph(start)
+	s.addSection(level, title, from)
+	return true
+}
+
+// addSection begins a section.
+func (s *scanner) addSection(level int, title []byte, start int) {
+	t := cut(oneLine(strings.ToValidUTF8(string(title), "\ufffd")), MaxID)
+	s.sections = append(s.sections, Section{Name: s.name(t), Title: t, Level: level, Start: start})
+}
+
+// name makes a name that the page does not have yet.
+func (s *scanner) name(title string) string {
+	base := anchor(title)
+	name := base
+	for s.names[name] > 0 {
+		s.names[base]++
+		name = base + "-" + strconv.Itoa(s.names[base]-1)
+	}
+	s.names[name]++
+	return name
+}
+
+// tile gives the sections their ends and what precedes them a section.
+func (s *scanner) tile() {
+	if len(s.raw) == 0 {
+		return
+	}
+	if len(s.sections) == 0 || s.sections[0].Start > len(byteOrderMark) ||
+		s.sections[0].Start > 0 && !bytes.HasPrefix(s.raw, []byte(byteOrderMark)) {
+		s.sections = append([]Section{{}}, s.sections...)
+	}
+	s.sections[0].Start = 0
+	end := len(s.raw)
+	for i := len(s.sections) - 1; i >= 0; i-- {
+		s.sections[i].End = end
+		end = s.sections[i].Start
+	}
+}
+
+// inFence reads a line of fenced code.
+func (s *scanner) inFence(line []byte) {
+	text := bytes.TrimLeft(line, " \t")
+	indent := indentOf(line)
+	n := run(text, s.fence.char)
+	if n >= s.fence.length && indent < s.fence.indent+4 && len(bytes.TrimSpace(text[n:])) == 0 {
+		s.fence = fence{}
+		s.prevBlank = false
+		return
+	}
+	// A line further left than the fence may end the list that the fence is
+	// in, and the fence with it.
+	if indent < s.fence.indent {
+		if level, _ := atx(text); level > 0 {
+			s.ambiguous = true
+		}
+	}
+}
+
+// openFence begins fenced code, also behind the marker of a list.
+func (s *scanner) openFence(text []byte, indent int) bool {
+	for {
+		n := listMarker(text)
+		if n == 0 {
+			break
+		}
+		rest := bytes.TrimLeft(text[n:], " \t")
+		indent += len(text) - len(rest)
+		text = rest
+	}
+	if len(text) < 3 || text[0] != '`' && text[0] != '~' {
+		return false
+	}
+	n := run(text, text[0])
+	if n < 3 || text[0] == '`' && bytes.IndexByte(text[n:], '`') >= 0 {
+		return false
+	}
+	s.fence = fence{char: text[0], length: n, indent: indent}
+	return true
+}
+
+// inHTML reads a line of an HTML block.
+func (s *scanner) inHTML(line []byte) {
+	if s.html == blankLine {
+		if len(bytes.TrimSpace(line)) == 0 {
+			s.html, s.prevBlank = "", true
+			return
+		}
+		// Some readers see Markdown in such a block.
+		if level, _ := atx(bytes.TrimLeft(line, " ")); level > 0 {
+			s.ambiguous = true
+		}
+		return
+	}
+	if containsFold(line, s.html) {
+		s.html, s.prevBlank = "", true
+	}
+}
+
+// openHTML begins an HTML block, unless it ends on its line.
+func (s *scanner) openHTML(text []byte, start int) bool {
+	if text[0] != '<' || len(text) < 2 {
+		return false
+	}
+	end := ""
+	for _, b := range htmlBlocks() {
+		if len(text) >= len(b.start) && strings.EqualFold(string(text[:len(b.start)]), b.start) {
+			end = b.end
+			break
+		}
+	}
+	if end == "" {
+		if s.para >= 0 || text[1] != '/' && !isLetter(text[1]) || bytes.IndexByte(text, ':') == run(text[1:], 'h') {
+			return false
+		}
+		s.html = blankLine
+		return true
+	}
+	s.endParagraph(start)
+	if !containsFold(text[2:], end) {
+		s.html = end
+	}
+	return true
+}
+
+// htmlBlocks lists the blocks that a text ends and an empty line does not.
+func htmlBlocks() []struct{ start, end string } {
+	return []struct{ start, end string }{
+		{"<!--", "-->"},
+		{"<![CDATA[", "]]>"},
+		{"<?", "?>"},
+		{"<script", "</script>"},
+		{"<style", "</style>"},
+		{"<pre", "</pre>"},
+		{"<textarea", "</textarea>"},
+	}
+}
+
+// endParagraph ends the paragraph before end and collects its links.
+func (s *scanner) endParagraph(end int) {
+	if s.para >= 0 {
+		s.findLinks(s.raw[s.para:end])
+		s.para = -1
+	}
+}
+
+// atx returns level and title of a line "## title", or 0.
+func atx(text []byte) (level int, title []byte) {
+	n := run(text, '#')
+	if n == 0 || n > 6 || len(text) > n && text[n] != ' ' && text[n] != '\t' && text[n] != '\r' {
+		return 0, nil
+	}
+	title = bytes.TrimSpace(text[n:])
+	if t := bytes.TrimRight(title, "#"); len(t) == 0 || t[len(t)-1] == ' ' || t[len(t)-1] == '\t' {
+		title = bytes.TrimSpace(t)
+	}
+	return n, title
+}
+
+// underline returns the level of the heading that a line underlines, or 0.
+func underline(text []byte) int {
+	text = bytes.TrimRight(text, " \t\r")
+	switch {
+	case len(text) > 0 && run(text, '=') == len(text):
+		return 1
+	case len(text) > 0 && run(text, '-') == len(text):
+		return 2
+	}
+	return 0
+}
+
+// listMarker returns the length of the marker that begins a list item, or 0.
+func listMarker(text []byte) int {
+	n := 0
+	for n < len(text) && n < 9 && text[n] >= '0' && text[n] <= '9' {
+		n++
+	}
+	if n >= len(text) {
+		return 0
+	}
+	if n > 0 && text[n] != '.' && text[n] != ')' || n == 0 && strings.IndexByte("-*+", text[n]) < 0 {
+		return 0
+	}
+	if n+1 < len(text) && text[n+1] != ' ' && text[n+1] != '\t' {
+		return 0
+	}
+	return n + 1
+}
+
+// run counts how often c begins text.
+func run(text []byte, c byte) int {
+	n := 0
+	for n < len(text) && text[n] == c {
+		n++
+	}
+	return n
+}
+
+// indentOf counts the columns before the text of a line.
+func indentOf(line []byte) int {
+	n := 0
+	for _, c := range line {
+		switch c {
+		case ' ':
+			n++
+		case '\t':
+			n += 4 - n%4
+		default:
+			return n
+		}
+	}
+	return n
+}
+
+// isLetter reports whether c is an ASCII letter.
+func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
+
+// containsFold reports whether line has end, which is in lower case ASCII.
+func containsFold(line []byte, end string) bool {
+	return bytes.Contains(bytes.ToLower(line), []byte(strings.ToLower(end)))
+}
+
+// anchor turns a title into the base of a name.
+func anchor(title string) string {
+	var b strings.Builder
+	dash := false
+	for _, r := range strings.ToLower(title) {
+		if !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.Is(unicode.M, r) && r != '_' {
+			dash = b.Len() > 0
+			continue
+		}
+		if dash {
+			b.WriteByte('-')
+			dash = false
+		}
+		b.WriteRune(r)
+	}
+	if b.Len() == 0 {
+		return "section"
+	}
+	return cut(b.String(), 200)
+}
+
+// cut shortens a text to at most limit bytes, at the end of a character.
+func cut(s string, limit int) string {
+	if len(s) <= limit {
+		return s
+	}
+	for limit > 0 && !utf8.RuneStart(s[limit]) {
+		limit--
+	}
+	return s[:limit]
+}
