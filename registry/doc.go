@@ -75,7 +75,25 @@
 //
 // # Manifests
 //
-// A repo may describe itself in a manifest, which [ParseManifest] reads. A registry is written by one team and
+// A repo may describe itself in a manifest, which [ParseManifest] reads, by convention docs/agent/manifest.yaml
+// in the repo. All fields but schema_version and kind may be left out, and paths are relative to the repo:
+//
+//	schema_version: "1.0"
+//	kind: repo_manifest
+//	repo_id: billing                    # as in the registry, whose id counts
+//	repo_class: service
+//	owner: payments
+//	authority_order: [contracts, docs]  # what counts when two documents disagree, first wins
+//	entrypoints:                        # what to read first, in this order
+//	  - docs/agent/start-here.md
+//	  - README.md
+//	resource_roots:                     # folders that may be listed and read, by type
+//	  docs: docs/context
+//	  adr: [docs/adr]
+//	views: {start-here: docs/agent/start-here.md}
+//
+// The fields are those of [Manifest]. What a manifest declares outside the entrypoints and resource roots of
+// its registry entry is not served. A registry is written by one team and
 // read strictly: one fault, and the file is not used. Manifests are written by many, so a faulty entry of a
 // manifest is left out and reported.
 //
