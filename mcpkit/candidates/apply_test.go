@@ -19,54 +19,65 @@ func TestApply(t *testing.T) {
 		for _, client := range []string{"codex", "zed"} {
 			t.Run(string(e)+"/"+client, func(t *testing.T) {
 				p := newProject(t)
-				p.write(t, "docs/plan.md", "old plan\n")
-				c := wiretest.Dial(t, p.server(t), e, client)
-				p.stagePlan(t, c)
-				r, text := call(t, c, "candidate_inspect", `{"candidateId":"new-plan"}`)
-				want := fmt.Sprintf(`[{"path":"docs/a/b.md","size":2,"sha256":%q},{"path":"docs/plan.md","size":9,"sha256":%q}]`,
-					canon.Sum([]byte("b\n")), canon.Sum([]byte("new plan\n")))
-				if string(r.Files) != want || len(r.Digest) != 64 {
-					t.Errorf("inspect: got %s, want files %s", text, want)
-				}
-
-				r, text = call(t, c, "candidate_apply", prepareApply)
-				old := canon.Sum([]byte("old plan\n"))
-				files := []file{
-					{"docs/a/b.md", canon.Sum([]byte("b\n")), nil},
-					{"docs/plan.md", canon.Sum([]byte("new plan\n")), &old},
-				}
-				if r.CommandStatus != "approval_required" || r.Proposal == nil || r.Proposal.CandidateID != "new-plan" || !strings.Contains(text, `"before":null`) {
-					t.Fatalf("prepare: got %s", text)
-				}
-				if diff := cmp.Diff(files, r.Proposal.Files); diff != "" {
-					t.Errorf("proposal (-want +got):\n%s", diff)
-				}
-				if p.read(t, "docs/plan.md") != "old plan\n" {
-					t.Error("prepare changed the project")
-				}
-
-				done, first := call(t, c, "candidate_apply", apply(r.ProposalToken))
-				if done.CommandStatus != "applied" || done.Receipt.Digest != r.Proposal.Digest || !strings.HasPrefix(done.Receipt.OperationID, "op-") {
-					t.Fatalf("apply: got %s", first)
-				}
-				if diff := cmp.Diff(files, done.Receipt.Files); diff != "" {
-					t.Errorf("receipt (-want +got):\n%s", diff)
-				}
-				if p.read(t, "docs/plan.md") != "new plan\n" || p.read(t, "docs/a/b.md") != "b\n" {
-					t.Error("the files are not promoted")
-				}
-				p.write(t, "docs/plan.md", "edited later\n")
-				if _, again := call(t, c, "candidate_apply", apply(r.ProposalToken)); again != first {
-					t.Errorf("apply again: got %s, want %s", again, first)
-				}
-				if p.read(t, "docs/plan.md") != "edited later\n" {
-					t.Error("a token was used twice")
-				}
-				if r, text = call(t, c, "candidate_discard", `{"candidateId":"new-plan"}`); !slices.Equal(r.RemovedFiles, []string{"docs/a/b.md", "docs/plan.md"}) {
-					t.Errorf("discard: got %s", text)
-				}
+				p.wholePath(t, wiretest.Dial(t, p.server(t), e, client))
 			})
 		}
+	}
+}
+
+// wholePath goes from the declaration of a candidate to its end, with each of the tools.
+func (p *project) wholePath(t *testing.T, c *wiretest.Peer) {
+	t.Helper()
+	p.write(t, "docs/plan.md", "old plan\n")
+	p.stagePlan(t, c)
+	r, text := call(t, c, "candidate_inspect", `{"candidateId":"new-plan"}`)
+	want := fmt.Sprintf(`[{"path":"docs/a/b.md","size":2,"sha256":%q},{"path":"docs/plan.md","size":9,"sha256":%q}]`,
+		canon.Sum([]byte("b\n")), canon.Sum([]byte("new plan\n")))
+	if string(r.Files) != want || len(r.Digest) != 64 {
+		t.Errorf("inspect: got %s, want files %s", text, want)
+	}
+
+	r, text = call(t, c, "candidate_apply", prepareApply)
+	old := canon.Sum([]byte("old plan\n"))
+	files := []file{
+		{"docs/a/b.md", canon.Sum([]byte("b\n")), nil},
+		{"docs/plan.md", canon.Sum([]byte("new plan\n")), &old},
+	}
+	if r.CommandStatus != "approval_required" || r.Proposal == nil || r.Proposal.CandidateID != "new-plan" || !strings.Contains(text, `"before":null`) {
+		t.Fatalf("prepare: got %s", text)
+	}
+	if diff := cmp.Diff(files, r.Proposal.Files); diff != "" {
+		t.Errorf("proposal (-want +got):\n%s", diff)
+	}
+	if p.read(t, "docs/plan.md") != "old plan\n" {
+		t.Error("prepare changed the project")
+	}
+
+	done, first := call(t, c, "candidate_apply", apply(r.ProposalToken))
+	if done.CommandStatus != "applied" || done.Receipt.Digest != r.Proposal.Digest || !strings.HasPrefix(done.Receipt.OperationID, "op-") {
+		t.Fatalf("apply: got %s", first)
+	}
+	if diff := cmp.Diff(files, done.Receipt.Files); diff != "" {
+		t.Errorf("receipt (-want +got):\n%s", diff)
+	}
+	if p.read(t, "docs/plan.md") != "new plan\n" || p.read(t, "docs/a/b.md") != "b\n" {
+		t.Error("the files are not promoted")
+	}
+	p.write(t, "docs/plan.md", "edited later\n")
+	if _, again := call(t, c, "candidate_apply", apply(r.ProposalToken)); again != first {
+		t.Errorf("apply again: got %s, want %s", again, first)
+	}
+	if p.read(t, "docs/plan.md") != "edited later\n" {
+		t.Error("a token was used twice")
+	}
+	if r, text = call(t, c, "candidate_discard", `{"candidateId":"new-plan"}`); !slices.Equal(r.RemovedFiles, []string{"docs/a/b.md", "docs/plan.md"}) {
+		t.Errorf("discard: got %s", text)
+	}
+	if r, text = call(t, c, "operation_recover", `{}`); r.Outcome != "none" {
+		t.Errorf("recover: got %s", text)
+	}
+	if r, text = call(t, c, "operation_abort", fmt.Sprintf(`{"operationId":%q}`, done.Receipt.OperationID)); r.Error.Code != "operation_finished" {
+		t.Errorf("abort: got %s", text)
 	}
 }
 

@@ -86,6 +86,7 @@ type reply struct {
 	RetainedFiles, RemovedFiles    []string
 	Files                          json.RawMessage
 	CommandStatus, ProposalToken   string
+	ApprovalCommand                string
 	Proposal, Receipt              *outcome
 	Outcome, OperationID           string
 	Error                          struct {
