@@ -135,6 +135,10 @@ func TestOpen(t *testing.T) {
 		{"a pattern with a fault", stage.Options{Allow: []string{"docs/[a"}}},
 		{"a long pattern", stage.Options{Allow: []string{strings.Repeat("x", 2000)}}},
 		{"many patterns", stage.Options{Allow: make([]string, 300)}},
+		{"a protected path that leads out", stage.Options{Protect: []string{"../x"}}},
+		{"many protected paths", stage.Options{Protect: make([]string, 300)}},
+		{"a pattern that reaches what is protected", stage.Options{Allow: []string{"plans/*", "**/*.md"}, Protect: []string{"docs"}}},
+		{"the same in another spelling", stage.Options{Allow: []string{"DOCS/plan.md"}, Protect: []string{"docs"}}},
 		{"negative", stage.Options{MaxBytes: -1}},
 		{"more files than possible", stage.Options{MaxFiles: 5000}},
 	} {

@@ -2,11 +2,10 @@ package stage
 
 import (
 	"cmp"
-	"fmt"
-	"path"
 	"slices"
 	"strings"
 
+	"github.com/mcpcontract/mcpcontract/internal/pattern"
 	"github.com/mcpcontract/mcpcontract/internal/rootfs"
 )
 
@@ -23,6 +22,12 @@ type Options struct {
 	// the part "**" stands for any number of parts, also none. Neither Dir nor
 	// what is in it is ever allowed.
 	Allow []string
+
+	// Protect has files and folders, relative to the root, that nothing here
+	// ever writes or removes at or below, in any spelling that a file system
+	// which folds case could take for them. Open refuses a pattern of Allow that
+	// could match one of these paths, since it promises what is never done.
+	Protect []string
 
 	// MaxFiles is how many files a candidate, and a plan in all, may have; 0
 	// means 4,096, which is also the most.
@@ -57,6 +62,7 @@ func (o *Options) withDefaults() (Options, error) {
 	full := Options{
 		Dir:           cmp.Or(o.Dir, ".mcpcontract"),
 		Allow:         slices.Clone(o.Allow),
+		Protect:       slices.Clone(o.Protect),
 		MaxFiles:      cmp.Or(o.MaxFiles, mostFiles),
 		MaxFileBytes:  cmp.Or(o.MaxFileBytes, 16<<20),
 		MaxBytes:      cmp.Or(o.MaxBytes, 256<<20),
@@ -73,32 +79,30 @@ func (o *Options) check() error {
 	switch {
 	case len(o.Dir) > maxDir:
 		return refusef(CodeOptions, "open", "Dir has %d bytes, the limit is %d", len(o.Dir), maxDir)
-	case len(o.Allow) > maxPatterns:
-		return refusef(CodeOptions, "open", "Allow has %d patterns, the limit is %d", len(o.Allow), maxPatterns)
+	case len(o.Allow) > maxPatterns || len(o.Protect) > maxPatterns:
+		return refusef(CodeOptions, "open", "Allow has %d patterns and Protect %d paths, the limit is %d", len(o.Allow), len(o.Protect), maxPatterns)
 	case o.MaxFiles < 0 || o.MaxFileBytes < 0 || o.MaxBytes < 0 || o.MaxCandidates < 0 || o.MaxReceipts < 0:
 		return refusef(CodeOptions, "open", "a limit is negative")
 	case o.MaxFiles > mostFiles:
 		return refusef(CodeOptions, "open", "MaxFiles is %d, the limit is %d", o.MaxFiles, mostFiles)
 	}
-	for _, pattern := range o.Allow {
-		if err := checkPattern(pattern); err != nil {
-			return refusef(CodeOptions, "open", "pattern %.80q: %v", pattern, err)
-		}
-	}
-	return nil
+	return o.checkPatterns()
 }
 
-// checkPattern reports whether a pattern could match anything.
-func checkPattern(pattern string) error {
-	if len(pattern) > rootfs.MaxPath {
-		return fmt.Errorf("more than %d bytes", rootfs.MaxPath)
-	}
-	for part := range strings.SplitSeq(pattern, "/") {
-		if part == "" || part == "." || part == ".." {
-			return fmt.Errorf("a part is empty, %q or %q", ".", "..")
+func (o *Options) checkPatterns() error {
+	for _, p := range o.Protect {
+		if err := rootfs.Check(p); err != nil {
+			return &Error{Code: CodeOptions, Op: "open", Err: err}
 		}
-		if _, err := path.Match(part, ""); err != nil {
-			return err
+	}
+	for _, allow := range o.Allow {
+		if err := pattern.Check(allow); err != nil {
+			return refusef(CodeOptions, "open", "pattern %.80q: %v", allow, err)
+		}
+		for _, p := range o.Protect {
+			if pattern.Reaches(allow, p) {
+				return refusef(CodeOptions, "open", "pattern %.80q could match %.80q or something below, which is protected", allow, p)
+			}
 		}
 	}
 	return nil
@@ -106,48 +110,16 @@ func checkPattern(pattern string) error {
 
 // allowed reports whether p may be staged and promoted.
 func (o *Options) allowed(p string) bool {
-	if within(rootfs.FoldKey(p), rootfs.FoldKey(o.Dir)) {
-		return false
+	folded := rootfs.FoldKey(p)
+	for _, protected := range append([]string{o.Dir}, o.Protect...) {
+		if within(folded, rootfs.FoldKey(protected)) {
+			return false
+		}
 	}
-	parts := strings.Split(p, "/")
-	return slices.ContainsFunc(o.Allow, func(pattern string) bool {
-		return match(strings.Split(pattern, "/"), parts)
-	})
+	return pattern.Match(o.Allow, p)
 }
 
 // within reports whether p is dir or below it.
 func within(p, dir string) bool {
 	return p == dir || strings.HasPrefix(p, dir+"/")
-}
-
-// match reports whether the parts of a path match those of a pattern. It takes
-// time in proportion to the product of their numbers: only the last "**" needs
-// to be tried again.
-func match(pattern, parts []string) bool {
-	pi, si := 0, 0
-	star, next := -1, 0 // the last "**", and what it stands for so far ends there
-	for si < len(parts) {
-		switch {
-		case pi < len(pattern) && pattern[pi] == "**":
-			star, next = pi, si
-			pi++
-		case pi < len(pattern) && matchPart(pattern[pi], parts[si]):
-			pi++
-			si++
-		case star >= 0:
-			next++
-			pi, si = star+1, next
-		default:
-			return false
-		}
-	}
-	for pi < len(pattern) && pattern[pi] == "**" {
-		pi++
-	}
-	return pi == len(pattern)
-}
-
-func matchPart(pattern, part string) bool {
-	ok, err := path.Match(pattern, part)
-	return ok && err == nil
 }
