@@ -1,0 +1,152 @@
+package vault
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"errors"
+	"os"
+	"path/filepath"
+
+	"github.com/mcpcontract/mcpcontract/internal/rootfs"
+)
+
+// The kinds of the providers of this package.
+const (
+	kindFile       = "keyfile"
+	kindEnv        = "env"
+	kindPassphrase = "passphrase"
+)
+
+// maxKeyText bounds a key in base64 with space around it.
+const maxKeyText = 128
+
+// parseKey reads 32 bytes in base64. An error does not repeat the text.
+func parseKey(op, from string, text []byte) ([]byte, error) {
+	text = bytes.TrimSpace(text)
+	key := make([]byte, base64.StdEncoding.DecodedLen(len(text)))
+	n, err := base64.StdEncoding.Strict().Decode(key, text)
+	if err != nil || n != keySize {
+		clear(key)
+		return nil, fault(CodeKey, op, "%s does not hold 32 bytes in base64", from)
+	}
+	return key[:n], nil
+}
+
+// keyFile is the provider of a key file.
+type keyFile struct{ path string }
+
+// KeyFile returns a provider of the key in the file at path, 32 random bytes in
+// base64, which [MakeKeyFile] makes. The file must belong to the user, must not
+// be open to others, and must not lie inside the vault's directory, where it
+// would be copied together with what it opens; the code is vault_key_unsafe
+// otherwise.
+func KeyFile(path string) KeyProvider { return &keyFile{path: path} }
+
+func (*keyFile) Kind() string { return kindFile }
+
+func (k *keyFile) Enroll(ctx context.Context, s Slot) ([]byte, error) { return k.Key(ctx, s) }
+
+func (k *keyFile) Key(_ context.Context, s Slot) ([]byte, error) {
+	const op = "key"
+	info, err := os.Stat(k.path)
+	if err != nil {
+		return nil, &Error{Code: CodeLocked, Op: op, Err: err}
+	}
+	what := private(info)
+	if what == "" && inside(k.path, s.dir) {
+		what = "it is inside the vault's directory"
+	}
+	if what != "" {
+		return nil, fault(CodeKeyUnsafe, op, "%.160q: %s", k.path, what)
+	}
+	text, err := rootfs.ReadNamed(k.path, maxKeyText)
+	if err != nil {
+		return nil, &Error{Code: CodeLocked, Op: op, Err: err}
+	}
+	defer clear(text)
+	if now, err := os.Stat(k.path); err != nil || !os.SameFile(info, now) {
+		return nil, fault(CodeKeyUnsafe, op, "%.160q was replaced while it was read", k.path)
+	}
+	return parseKey(op, "the key file", text)
+}
+
+// inside reports whether the file at path, links resolved, is in dir or below
+// it. What cannot be resolved is taken to be.
+func inside(path, dir string) bool {
+	if dir == "" {
+		return false
+	}
+	top, err := os.Stat(dir)
+	if err != nil {
+		return true
+	}
+	path, err = filepath.EvalSymlinks(path)
+	if err == nil {
+		path, err = filepath.Abs(path)
+	}
+	if err != nil {
+		return true
+	}
+	for up := filepath.Dir(path); ; up = filepath.Dir(up) {
+		if info, err := os.Stat(up); err != nil || os.SameFile(info, top) {
+			return true
+		}
+		if up == filepath.Dir(up) {
+			return false
+		}
+	}
+}
+
+// MakeKeyFile makes a file for [KeyFile] at path, with a new random key and
+// mode 0600, durably. Directories above it that are missing are made with mode
+// 0700. What has that name is left alone: the code is vault_exists then.
+func MakeKeyFile(path string) error {
+	const op = "make"
+	root, err := makeDir(filepath.Dir(path))
+	if err != nil {
+		return failed(op, err)
+	}
+	key := randomBytes(keySize)
+	text := append(base64.StdEncoding.AppendEncode(nil, key), '\n')
+	defer clear(key)
+	defer clear(text)
+	return failed(op, errors.Join(makeFile(root, filepath.Base(path), text), root.Close()))
+}
+
+// makeFile writes a new file, or leaves none.
+func makeFile(root *rootfs.Root, name string, data []byte) error {
+	f, err := root.Create(name, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return errors.Join(err, root.Remove(name))
+	}
+	return root.SyncDir(".")
+}
+
+// envKey is the provider of an environment variable.
+type envKey struct{ name string }
+
+// Env returns a provider of the key in the environment variable of that name,
+// 32 bytes in base64, for machines where a job's environment is the place of
+// its secrets. Everything that a process starts inherits its environment; take
+// the variable out of that of children.
+func Env(name string) KeyProvider { return &envKey{name: name} }
+
+func (*envKey) Kind() string { return kindEnv }
+
+func (k *envKey) Enroll(ctx context.Context, s Slot) ([]byte, error) { return k.Key(ctx, s) }
+
+func (k *envKey) Key(context.Context, Slot) ([]byte, error) {
+	text, ok := os.LookupEnv(k.name)
+	if !ok {
+		return nil, fault(CodeLocked, "key", "the variable %.80q is not set", k.name)
+	}
+	return parseKey("key", "the variable", []byte(text))
+}

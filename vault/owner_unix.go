@@ -1,0 +1,15 @@
+//go:build unix
+
+package vault
+
+import (
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+// ours reports whether the entry belongs to the user of this process.
+func ours(info fs.FileInfo) bool {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	return !ok || int64(st.Uid) == int64(os.Geteuid())
+}
