@@ -55,6 +55,7 @@ func split(raw []byte) source {
 		}
 		at = next
 	}
+	s.start = 0
 	s.fault = `the first line is "---" and no other line closes the front matter`
 	return s
 }
@@ -65,21 +66,26 @@ func isFence(line []byte) bool {
 }
 
 // lineAt returns the line that starts at pos, without its end, and where the
-// next one starts. Lines end with LF or CRLF.
+// next one starts. Lines end with LF, CRLF or CR.
 func lineAt(raw []byte, pos int) (line []byte, next int) {
-	i := bytes.IndexByte(raw[pos:], '\n')
+	i := bytes.IndexAny(raw[pos:], "\r\n")
 	if i < 0 {
 		return raw[pos:], len(raw)
 	}
-	return bytes.TrimSuffix(raw[pos:pos+i], []byte{'\r'}), pos + i + 1
+	next = pos + i + 1
+	if raw[next-1] == '\r' && next < len(raw) && raw[next] == '\n' {
+		next++
+	}
+	return raw[pos : pos+i], next
 }
 
 // lineEnd returns the line end that the first line of raw has.
 func lineEnd(raw []byte) string {
-	if i := bytes.IndexByte(raw, '\n'); i > 0 && raw[i-1] == '\r' {
-		return "\r\n"
+	line, next := lineAt(raw, 0)
+	if next == len(line) {
+		return "\n"
 	}
-	return "\n"
+	return string(raw[len(line):next])
 }
 
 // parseFront reads the text between the fences. The mapping is nil if there is

@@ -11,13 +11,13 @@ func (s *scanner) findLinks(text []byte) {
 	if !bytes.Contains(text, []byte("[[")) {
 		return
 	}
-	ticks := countTicks(text)
+	alone := make(map[int]bool) // lengths of backtick runs that nothing closes any more
 	for i := 0; i < len(text); {
 		switch {
 		case text[i] == '\\':
 			i += 2
 		case text[i] == '`':
-			i = skipCode(text, i, ticks)
+			i = skipCode(text, i, alone)
 		case bytes.HasPrefix(text[i:], []byte("<!--")):
 			i = skipComment(text, i)
 		case bytes.HasPrefix(text[i:], []byte("[[")):
@@ -49,41 +49,23 @@ func (s *scanner) link(text []byte, i int) int {
 	return end
 }
 
-// countTicks counts the runs of backticks in text by their length, so that a
-// run without a partner is known without a search.
-func countTicks(text []byte) map[int]int {
-	counts := make(map[int]int)
-	for i := 0; i < len(text); i++ {
-		if text[i] == '`' {
-			n := run(text[i:], '`')
-			counts[n]++
-			i += n
-		}
-	}
-	return counts
-}
-
 // skipCode returns the end of the code span at i, or of its backticks if
-// nothing closes it. It takes the runs it passes out of counts.
-func skipCode(text []byte, i int, counts map[int]int) int {
+// nothing closes it. It notes in alone that a length was looked for in vain, so
+// that this happens once.
+func skipCode(text []byte, i int, alone map[int]bool) int {
 	n := run(text[i:], '`')
-	counts[n]--
 	i += n
-	if counts[n] <= 0 {
+	if alone[n] {
 		return i
 	}
-	for i < len(text) {
-		if text[i] != '`' {
-			i++
-			continue
-		}
-		m := run(text[i:], '`')
-		counts[m]--
-		i += m
+	for j := i; j < len(text); {
+		m := run(text[j:], '`')
 		if m == n {
-			break
+			return j + m
 		}
+		j += max(m, 1)
 	}
+	alone[n] = true
 	return i
 }
 

@@ -26,7 +26,6 @@ type scanner struct {
 	para      int    // where the paragraph starts, -1 outside
 	inList    bool
 	prevBlank bool
-	code      bool // the line before is indented code
 }
 
 // A fence is an open block of fenced code.
@@ -63,7 +62,7 @@ func (s *scanner) line(line []byte, start int) {
 		return
 	}
 	if s.html != "" {
-		s.inHTML(line)
+		s.inHTML(line, start)
 		return
 	}
 	text := bytes.TrimLeft(line, " \t")
@@ -79,17 +78,15 @@ func (s *scanner) line(line []byte, start int) {
 // block reads a line that has text, outside fences and HTML.
 func (s *scanner) block(line, text []byte, start int) {
 	indent := indentOf(line)
-	if indent >= 4 && s.para < 0 && !s.inList && (s.prevBlank || s.code) {
-		s.code = true
-		return
+	if indent >= 4 && s.para < 0 && !s.inList {
+		return // indented code
 	}
-	s.code = false
 	if s.openFence(text, indent) {
 		s.endParagraph(start)
 		return
 	}
 	if indent < 4 {
-		if s.heading(text, start) || s.openHTML(text, start) {
+		if s.heading(text, start, indent) || s.openHTML(text, start) {
 			return
 		}
 		if listMarker(text) > 0 {
@@ -108,8 +105,12 @@ func (s *scanner) block(line, text []byte, start int) {
 }
 
 // heading reads a line that may be a heading or underline one.
-func (s *scanner) heading(text []byte, start int) bool {
+func (s *scanner) heading(text []byte, start, indent int) bool {
 	if level, title := atx(text); level > 0 {
+		if s.inList && indent > 1 {
+			s.ambiguous = true // it depends on the marker whether it is in the item
+			return false
+		}
 		s.endParagraph(start)
 		s.inList = false
 		s.addSection(level, title, start)
@@ -120,8 +121,8 @@ func (s *scanner) heading(text []byte, start int) bool {
 	if level == 0 {
 		return false
 	}
-	if s.para < 0 || s.inList || s.raw[s.para] == '>' || s.raw[s.para] == '|' {
-		// A rule, a table, or the end of a quote or an item.
+	if s.para < 0 || s.inList || bytes.TrimLeft(s.raw[s.para:start], " ")[0] == '>' {
+		// A rule, or the end of a quote or an item.
 		s.endParagraph(start)
 		return level == 2
 	}
@@ -205,13 +206,15 @@ func (s *scanner) openFence(text []byte, indent int) bool {
 		return false
 	}
 	s.fence = fence{char: text[0], length: n, indent: indent}
+	s.inList = s.inList || indent > 3
 	return true
 }
 
 // inHTML reads a line of an HTML block.
-func (s *scanner) inHTML(line []byte) {
+func (s *scanner) inHTML(line []byte, start int) {
 	if s.html == blankLine {
 		if len(bytes.TrimSpace(line)) == 0 {
+			s.endParagraph(start)
 			s.html, s.prevBlank = "", true
 			return
 		}
@@ -228,35 +231,50 @@ func (s *scanner) inHTML(line []byte) {
 
 // openHTML begins an HTML block, unless it ends on its line.
 func (s *scanner) openHTML(text []byte, start int) bool {
-	if text[0] != '<' || len(text) < 2 {
+	if text[0] != '<' {
 		return false
 	}
-	end := ""
 	for _, b := range htmlBlocks() {
-		if len(text) >= len(b.start) && strings.EqualFold(string(text[:len(b.start)]), b.start) {
-			end = b.end
-			break
+		if !hasTag(text, b.start) {
+			continue
 		}
-	}
-	if end == "" {
-		if s.para >= 0 || text[1] != '/' && !isLetter(text[1]) || bytes.IndexByte(text, ':') == run(text[1:], 'h') {
-			return false
+		s.endParagraph(start)
+		if !containsFold(text[2:], b.end) {
+			s.html = b.end
 		}
-		s.html = blankLine
 		return true
 	}
-	s.endParagraph(start)
-	if !containsFold(text[2:], end) {
-		s.html = end
+	if s.para >= 0 || !isTag(text[1:]) {
+		return false
 	}
+	s.html, s.para = blankLine, start // its links count
 	return true
 }
 
+// hasTag reports whether text begins with start, and a name in it ends there.
+func hasTag(text []byte, start string) bool {
+	n := len(start)
+	if len(text) < n || !strings.EqualFold(string(text[:n]), start) {
+		return false
+	}
+	return !isLetter(start[n-1]) || len(text) == n || !isLetter(text[n]) && text[n] != '-'
+}
+
+// isTag reports whether text, which follows "<", goes on like a tag.
+func isTag(text []byte) bool {
+	text = bytes.TrimPrefix(text, []byte{'/'})
+	n := 0
+	for n < len(text) && (isLetter(text[n]) || n > 0 && (text[n] == '-' || text[n] >= '0' && text[n] <= '9')) {
+		n++
+	}
+	return n > 0 && (n == len(text) || strings.IndexByte(" \t/>", text[n]) >= 0)
+}
+
 // htmlBlocks lists the blocks that a text ends and an empty line does not.
-func htmlBlocks() []struct{ start, end string } {
-	return []struct{ start, end string }{
+func htmlBlocks() [7]struct{ start, end string } {
+	return [...]struct{ start, end string }{
 		{"<!--", "-->"},
-		{"<![CDATA[", "]]>"},
+		{"<![cdata[", "]]>"},
 		{"<?", "?>"},
 		{"<script", "</script>"},
 		{"<style", "</style>"},
@@ -346,28 +364,25 @@ func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 
 // containsFold reports whether line has end, which is in lower case ASCII.
 func containsFold(line []byte, end string) bool {
-	return bytes.Contains(bytes.ToLower(line), []byte(strings.ToLower(end)))
+	return bytes.Contains(bytes.ToLower(line), []byte(end))
 }
 
-// anchor turns a title into the base of a name.
+// anchor turns a title into the base of a name, as code hosts do for the
+// anchors of headings.
 func anchor(title string) string {
-	var b strings.Builder
-	dash := false
-	for _, r := range strings.ToLower(title) {
-		if !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.Is(unicode.M, r) && r != '_' {
-			dash = b.Len() > 0
-			continue
+	name := strings.Map(func(r rune) rune {
+		switch {
+		case r == ' ':
+			return '-'
+		case r == '-' || r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.Is(unicode.M, r):
+			return unicode.ToLower(r)
 		}
-		if dash {
-			b.WriteByte('-')
-			dash = false
-		}
-		b.WriteRune(r)
-	}
-	if b.Len() == 0 {
+		return -1
+	}, title)
+	if name == "" {
 		return "section"
 	}
-	return cut(b.String(), 200)
+	return cut(name, 200)
 }
 
 // cut shortens a text to at most limit bytes, at the end of a character.
