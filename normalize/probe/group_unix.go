@@ -1,0 +1,47 @@
+//go:build unix
+
+package probe
+
+import (
+	"errors"
+	"os/exec"
+	"syscall"
+)
+
+// A group is the process group of a program, whose id is that of the program.
+type group struct{ id int }
+
+// startGroup starts a program as the leader of a new group.
+func startGroup(cmd *exec.Cmd) (*group, error) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	return &group{cmd.Process.Pid}, nil
+}
+
+// terminate asks all processes of the group to end.
+func (g *group) terminate() { g.signal(syscall.SIGTERM) }
+
+// kill ends all processes of the group.
+func (g *group) kill() { g.signal(syscall.SIGKILL) }
+
+// alive reports whether the group has a process. Once it has none, its id may
+// be given to another one, so nothing is asked about it or sent to it after that.
+func (g *group) alive() bool {
+	return g.id > 0 && !errors.Is(g.signal(syscall.Signal(0)), syscall.ESRCH)
+}
+
+func (g *group) signal(s syscall.Signal) error {
+	if g.id <= 0 {
+		return syscall.ESRCH
+	}
+	err := syscall.Kill(-g.id, s)
+	if errors.Is(err, syscall.ESRCH) {
+		g.id = 0
+	}
+	return err
+}
+
+// close has nothing to do.
+func (*group) close() {}

@@ -1,0 +1,167 @@
+package probe
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/mcpcontract/mcpcontract/internal/canon"
+)
+
+const (
+	// initializeOnly is the newest version whose handshake is initialize. The
+	// SDK begins with server/discover unless it is told this.
+	initializeOnly = "2025-11-25"
+	// catalogDomain names what the digest of a report is over.
+	catalogDomain = "mcpcontract/tool-catalog/1"
+)
+
+// session opens a session over a transport, reads the catalog and closes it.
+func (p *probe) session(ctx context.Context, t mcp.Transport, version string) (Report, error) {
+	p.enter(Handshake)
+	client := mcp.NewClient(&mcp.Implementation{Name: "mcpcontract-probe", Version: "1"}, &mcp.ClientOptions{
+		// Not nil, since that would declare roots.
+		Capabilities:   &mcp.ClientCapabilities{},
+		MultiRoundTrip: &mcp.MultiRoundTripOptions{Disabled: true},
+	})
+	cs, err := client.Connect(ctx, t, &mcp.ClientSessionOptions{ProtocolVersion: version})
+	if err != nil {
+		return Report{}, err
+	}
+	defer p.close(cs)
+	p.enter(ListTools)
+	tools, err := p.tools(ctx, cs)
+	if err != nil {
+		return Report{}, err
+	}
+	return p.report(cs.InitializeResult(), tools)
+}
+
+// close ends a session. The SDK waits for the other side, which need not be
+// polite, so the wait has an end: that of the transport is up to the caller.
+func (p *probe) close(cs *mcp.ClientSession) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = cs.Close() // the report is complete, whatever the server makes of the end
+	}()
+	timer := time.NewTimer(p.ending / 2)
+	defer timer.Stop()
+	select {
+	case <-done:
+	case <-timer.C:
+	}
+}
+
+// tools reads the whole catalog.
+func (p *probe) tools(ctx context.Context, cs *mcp.ClientSession) ([]*mcp.Tool, error) {
+	var all []*mcp.Tool
+	seen := make(map[string]bool)
+	params := &mcp.ListToolsParams{}
+	for range maxPages {
+		page, err := cs.ListTools(ctx, params)
+		if err != nil {
+			if len(all) == 0 && hasNoTools(cs, err) {
+				return nil, nil
+			}
+			return nil, err
+		}
+		all = append(all, page.Tools...)
+		if len(all) > p.opts.maxTools() {
+			return nil, p.errorf(TooLarge, "the catalog has more than %d tools", p.opts.maxTools())
+		}
+		if page.NextCursor == "" {
+			return all, nil
+		}
+		if seen[page.NextCursor] {
+			return nil, p.errorf(Failed, "the catalog has no end: a page has the cursor of an earlier one")
+		}
+		seen[page.NextCursor] = true
+		params = &mcp.ListToolsParams{Cursor: page.NextCursor}
+	}
+	return nil, p.errorf(TooLarge, "the catalog has more than %d pages", maxPages)
+}
+
+// hasNoTools reports whether a server that did not announce tools says that it
+// does not know the method. Some have tools and announce none, so it is asked
+// all the same.
+func hasNoTools(cs *mcp.ClientSession, err error) bool {
+	werr, ok := errors.AsType[*jsonrpc.Error](err)
+	if !ok || werr.Code != jsonrpc.CodeMethodNotFound {
+		return false
+	}
+	res := cs.InitializeResult()
+	return res == nil || res.Capabilities == nil || res.Capabilities.Tools == nil
+}
+
+// report says what was found.
+func (p *probe) report(res *mcp.InitializeResult, tools []*mcp.Tool) (Report, error) {
+	var r Report
+	if res != nil {
+		r.Protocol = p.name(res.ProtocolVersion)
+		if res.ServerInfo != nil {
+			r.Name, r.Version = p.name(res.ServerInfo.Name), p.name(res.ServerInfo.Version)
+		}
+	}
+	digest, err := catalogDigest(tools)
+	if err != nil {
+		return Report{}, p.errorf(Failed, "the catalog has no canonical form: %s", err)
+	}
+	r.Digest, r.Skipped = digest, p.now().noise.lines
+	r.Tools = make([]string, 0, len(tools))
+	names := sortedNames(tools)
+	for i, name := range names {
+		if shown := p.name(name); i == 0 || name != names[i-1] {
+			r.Tools = append(r.Tools, shown)
+		} else {
+			r.Duplicates = append(r.Duplicates, shown)
+		}
+	}
+	r.Duplicates = slices.Compact(r.Duplicates)
+	return r, nil
+}
+
+func sortedNames(tools []*mcp.Tool) []string {
+	names := make([]string, len(tools))
+	for i, tool := range tools {
+		names[i] = tool.Name
+	}
+	slices.Sort(names)
+	return names
+}
+
+// described is what of a tool the digest is over: all that a model or a client
+// decides by.
+type described struct {
+	Name         string               `json:"name"`
+	Title        string               `json:"title"`
+	Description  string               `json:"description"`
+	InputSchema  any                  `json:"inputSchema"`
+	OutputSchema any                  `json:"outputSchema"`
+	Annotations  *mcp.ToolAnnotations `json:"annotations"`
+}
+
+// catalogDigest gives one digest for the same tools in any order.
+func catalogDigest(tools []*mcp.Tool) (string, error) {
+	forms := make([]string, 0, len(tools))
+	for _, t := range tools {
+		form, err := canon.Marshal(described{
+			strings.ToValidUTF8(t.Name, "\uFFFD"), t.Title, t.Description, t.InputSchema, t.OutputSchema, t.Annotations,
+		})
+		if err != nil {
+			return "", err
+		}
+		forms = append(forms, string(form))
+	}
+	slices.Sort(forms)
+	parts := make([][]byte, len(forms))
+	for i, form := range forms {
+		parts[i] = []byte(form)
+	}
+	return canon.Digest(catalogDomain, parts...), nil
+}
