@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"unicode/utf8"
 
 	"github.com/google/jsonschema-go/jsonschema"
 
+	"github.com/mcpcontract/mcpcontract/internal/canon"
 	"github.com/mcpcontract/mcpcontract/result"
 )
 
@@ -80,9 +82,25 @@ func invalid(faults string) error {
 }
 
 // parseTree decodes raw like json.Unmarshal into an any, but refuses what that accepts in silence: a name that is given
-// twice, of which a client and a server may each read a different one. The transport has made sure of one value.
+// twice, of which a client and a server may each read a different one, and text that is not Unicode, of which it would
+// make another text. The transport has made sure of one value.
 func parseTree(raw json.RawMessage) (any, error) {
+	if !unicodeText(raw) {
+		return nil, errors.New("a text in them is not Unicode: bytes that are not UTF-8, or half of a surrogate pair")
+	}
 	return parseValue(json.NewDecoder(bytes.NewReader(raw)), nil)
+}
+
+// unicodeText reports whether every string in the JSON raw is Unicode.
+func unicodeText(raw json.RawMessage) bool {
+	if !utf8.Valid(raw) {
+		return false
+	}
+	if !bytes.Contains(raw, []byte(`\ud`)) && !bytes.Contains(raw, []byte(`\uD`)) {
+		return true // no surrogates: nearly all there is
+	}
+	_, err := canon.Marshal(raw)
+	return !errors.Is(err, canon.ErrNotUTF8)
 }
 
 func parseValue(dec *json.Decoder, at path) (any, error) {

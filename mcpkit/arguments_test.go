@@ -61,6 +61,9 @@ func echoTool() mcpkit.Feature {
 	}.Install
 }
 
+// notUnicode is what is wrong with text that decoding would silently change.
+const notUnicode = "a text in them is not Unicode: bytes that are not UTF-8, or half of a surrogate pair"
+
 func TestArgumentsAccepted(t *testing.T) {
 	tests := []struct{ name, args, want string }{
 		{"minimal", `{"id":"a"}`, `{"id":"a"}`},
@@ -115,6 +118,10 @@ func TestArgumentsRefused(t *testing.T) {
 		{"bad base64", `{"id":"a","blob":"?"}`, `a value has the wrong form`},
 		{"own error", `{"id":"a","label":"plain"}`, `a value has the wrong form`},
 		{"twice", `{"id":"a","count":1,"id":"b"}`, `"id" is given twice`},
+		{"not UTF-8", "{\"id\":\"a\xff\",\"count\":1}", notUnicode},
+		{"not UTF-8 in free", "{\"id\":\"a\",\"free\":{\"k\":\"\xc0\xaf\"}}", notUnicode},
+		{"half a pair", `{"id":"a","free":{"k":"\ud83d"}}`, notUnicode},
+		{"the other half", `{"id":"a","free":{"\uDE00":1}}`, notUnicode},
 		{"twice inside", `{"id":"a","list":[{"x":1},{"x":1,"x":2}]}`, `"list[1].x" is given twice`},
 		{"twice in free", `{"id":"a","free":{"k":1,"k":2}}`, `"free.k" is given twice`},
 		{"deep", `{"id":"a","free":` + strings.Repeat(`[`, 65) + strings.Repeat(`]`, 65) + `}`, `nested deeper than 64 levels`},

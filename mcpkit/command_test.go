@@ -281,6 +281,7 @@ func TestCommandRequests(t *testing.T) {
 		{"wrong type", `{"request":{"op":"prepare","name":7}}`, `request with op "prepare": "name": want string, got integer`},
 		{"wrong value", `{"request":{"op":"prepare","name":"a b"}}`, `request with op "prepare": "name": want text that matches`},
 		{"token is no string", `{"request":{"op":"apply","proposalToken":{}}}`, `request with op "apply": "proposalToken": want string, got object`},
+		{"not UTF-8", "{\"request\":{\"op\":\"prepare\",\"name\":\"a\xff\"}}", notUnicode},
 		{"twice", `{"request":{"op":"prepare","name":"a","name":"b"}}`, `"request.name" is given twice`},
 		{"request twice", `{"request":{"op":"prepare","name":"a"},"request":{"op":"prepare","name":"b"}}`, `"request" is given twice`},
 	}

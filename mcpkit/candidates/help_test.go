@@ -31,7 +31,16 @@ type project struct {
 
 func newProject(tb testing.TB) *project {
 	tb.Helper()
-	p := &project{tb: tb, root: tb.TempDir()}
+	return newProjectIn(tb, tb.TempDir())
+}
+
+// newProjectIn makes a project in a directory, which it makes if need be.
+func newProjectIn(tb testing.TB, root string) *project {
+	tb.Helper()
+	if err := os.MkdirAll(root, 0o700); err != nil {
+		tb.Fatal(err)
+	}
+	p := &project{tb: tb, root: root}
 	var err error
 	if p.area, err = stage.Open(p.root, &stage.Options{Allow: []string{"docs/**"}}); err != nil {
 		tb.Fatal(err)
