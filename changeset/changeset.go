@@ -20,7 +20,7 @@ type Changeset struct {
 	Revision string `json:"revision"`
 	// Digest is the SHA-256 of the changeset as it is stored, in lower-case
 	// hexadecimal digits: it covers every proposed byte.
-	Digest string `json:"digest"`
+	Digest string `json:"digest,omitempty"`
 	// Operations has at most one per node, in the order in which the nodes were
 	// first named.
 	Operations []Operation `json:"operations"`

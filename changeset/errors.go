@@ -208,3 +208,11 @@ func wrap(op, path string, err error) error {
 	}
 	return &Error{Code: c, Op: op, Path: path, Err: err}
 }
+
+// spelled says how a taken name is spelled if it differs from name.
+func spelled(name, taken string) string {
+	if name == taken {
+		return ""
+	}
+	return fmt.Sprintf("%.160q is there", taken)
+}

@@ -1,8 +1,15 @@
 package changeset
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
 	"time"
+
+	"github.com/mcpcontract/mcpcontract/internal/rootfs"
 )
 
 // A View is a way to show a project or a changeset, declared by the project.
@@ -84,4 +91,140 @@ type Options struct {
 
 	// Now returns the time; nil means [time.Now].
 	Now func() time.Time
+}
+
+// Limits that are not options.
+const (
+	mostChangesets = 4096
+	mostOperations = 10_000
+	mostBytes      = 256 << 20
+	maxViews       = 64
+	maxOutputs     = 64
+	maxValidators  = 16
+)
+
+// withDefaults returns a copy of o with its zero fields set, or the first rule
+// that o breaks.
+func (o *Options) withDefaults() (Options, error) {
+	if o == nil {
+		o = &Options{}
+	}
+	full := Options{
+		Docs:          cmp.Or(o.Docs, "docs"),
+		Changesets:    cmp.Or(o.Changesets, ".mcpdocs/changesets"),
+		Previews:      cmp.Or(o.Previews, ".mcpdocs/previews"),
+		Views:         slices.Clone(o.Views),
+		Outputs:       slices.Clone(o.Outputs),
+		Policy:        o.Policy.clone(),
+		Validators:    slices.Clone(o.Validators),
+		MaxChangesets: cmp.Or(o.MaxChangesets, 256),
+		MaxOperations: cmp.Or(o.MaxOperations, 200),
+		MaxFileBytes:  cmp.Or(o.MaxFileBytes, 1<<20),
+		MaxBytes:      cmp.Or(o.MaxBytes, 16<<20),
+		Now:           o.Now,
+	}
+	if full.Now == nil {
+		full.Now = time.Now
+	}
+	for _, check := range []func() error{full.checkLimits, full.checkViews, full.checkFolders} {
+		if err := check(); err != nil {
+			return Options{}, &Error{Code: CodeOptions, Op: "open", Err: err}
+		}
+	}
+	return full, nil
+}
+
+func (o *Options) checkLimits() error {
+	switch {
+	case min(o.MaxChangesets, o.MaxOperations) < 0 || min(o.MaxFileBytes, o.MaxBytes) < 0:
+		return errors.New("a limit is negative")
+	case o.MaxChangesets > mostChangesets:
+		return fmt.Errorf("MaxChangesets is %d, the limit is %d", o.MaxChangesets, mostChangesets)
+	case o.MaxOperations > mostOperations:
+		return fmt.Errorf("MaxOperations is %d, the limit is %d", o.MaxOperations, mostOperations)
+	case max(o.MaxBytes, o.MaxFileBytes) > mostBytes:
+		return fmt.Errorf("a number of bytes is above %d", mostBytes)
+	case len(o.Validators) > maxValidators:
+		return fmt.Errorf("%d validators, the limit is %d", len(o.Validators), maxValidators)
+	case slices.Contains(o.Validators, nil):
+		return errors.New("a validator is nil")
+	case o.Policy != nil:
+		return o.Policy.check()
+	}
+	return nil
+}
+
+func (o *Options) checkViews() error {
+	if len(o.Views) > maxViews || len(o.Outputs) > maxOutputs {
+		return fmt.Errorf("%d views and %d outputs, the limits are %d and %d", len(o.Views), len(o.Outputs), maxViews, maxOutputs)
+	}
+	seen := map[string]bool{}
+	for _, v := range o.Views {
+		switch {
+		case !isViewID(v.ID):
+			return fmt.Errorf("the view id %.80q does not match ^[a-z0-9]+(-[a-z0-9]+)*$ in at most 64 bytes", v.ID)
+		case seen[v.ID]:
+			return fmt.Errorf("the view %q is declared twice", v.ID)
+		case !slices.Contains(renderers(), v.Renderer):
+			return fmt.Errorf("the view %q has the renderer %.80q; there are %v", v.ID, v.Renderer, renderers())
+		case v.Title != "" && checkLine("open", "title", v.Title, maxTitle) != nil:
+			return fmt.Errorf("the title of the view %q is no line of at most %d bytes", v.ID, maxTitle)
+		}
+		seen[v.ID] = true
+	}
+	for _, out := range o.Outputs {
+		if !seen[out.View] {
+			return fmt.Errorf("the output %.160q has the view %.80q, which is not declared", out.Path, out.View)
+		}
+	}
+	return nil
+}
+
+// isViewID reports whether id can name a view.
+func isViewID(id string) bool {
+	ok := len(id) <= maxWord
+	for part := range strings.SplitSeq(id, "-") {
+		ok = ok && part != "" && !strings.ContainsFunc(part, func(r rune) bool {
+			return (r < 'a' || r > 'z') && (r < '0' || r > '9')
+		})
+	}
+	return ok
+}
+
+// checkFolders makes sure that what is written to can hold nothing else: no two
+// of the folders and outputs may lie in each other, as any file system sees it.
+// That the outputs lie in the docs folder is the project's own affair.
+func (o *Options) checkFolders() error {
+	kept := []string{o.Docs}
+	for _, out := range o.Outputs {
+		kept = append(kept, out.Path)
+	}
+	for _, p := range append(kept, o.Changesets, o.Previews) {
+		if err := rootfs.Check(p); err != nil {
+			return err
+		}
+	}
+	if overlap(o.Changesets, o.Previews) {
+		return fmt.Errorf("the folders %.160q and %.160q overlap", o.Changesets, o.Previews)
+	}
+	for _, p := range kept {
+		for _, dir := range []string{o.Changesets, o.Previews} {
+			if overlap(p, dir) {
+				return fmt.Errorf("the folder %.160q overlaps %.160q, which nothing may write to", dir, p)
+			}
+		}
+	}
+	// Room for the names that the store makes.
+	for _, dir := range []string{o.Changesets, o.Previews} {
+		if err := rootfs.Check(dir + "/" + strings.Repeat("x", 2*maxWord)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// overlap reports whether one path is, or lies in, the other.
+func overlap(a, b string) bool {
+	a, b = rootfs.FoldKey(a)+"/", rootfs.FoldKey(b)+"/"
+	return strings.HasPrefix(a, b) || strings.HasPrefix(b, a)
 }

@@ -1,5 +1,14 @@
 package changeset
 
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/mcpcontract/mcpcontract/internal/rootfs"
+)
+
 // A Policy says what a writer may propose. It is checked when something is
 // proposed and again by [Store.Validate]. The zero value allows nothing.
 type Policy struct {
@@ -13,4 +22,104 @@ type Policy struct {
 	// form of [path.Match], part by part; the part "**" stands for any number
 	// of parts, also none.
 	Paths []string
+}
+
+// maxRules bounds each list of a policy.
+const maxRules = 256
+
+// check returns the first rule that p breaks.
+func (p *Policy) check() error {
+	if n := max(len(p.Allow), len(p.Kinds), len(p.Paths)); n > maxRules {
+		return fmt.Errorf("a list of the policy has %d entries, the limit is %d", n, maxRules)
+	}
+	for _, op := range p.Allow {
+		if !slices.Contains([]Op{Create, Update, Move, Delete}, op) {
+			return fmt.Errorf("the policy allows %.80q, which is no operation", op)
+		}
+	}
+	for _, pattern := range p.Paths {
+		if err := checkPattern(pattern); err != nil {
+			return fmt.Errorf("pattern %.80q: %v", pattern, err)
+		}
+	}
+	return nil
+}
+
+// checkPattern reports whether a pattern could match a path.
+func checkPattern(pattern string) error {
+	if len(pattern) > rootfs.MaxPath {
+		return fmt.Errorf("more than %d bytes", rootfs.MaxPath)
+	}
+	for part := range strings.SplitSeq(pattern, "/") {
+		if part == "" || part == "." || part == ".." {
+			return fmt.Errorf("a part is %q", part)
+		}
+		if _, err := path.Match(part, ""); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// clone returns a copy that shares nothing with p, so that who made p cannot
+// widen it afterwards.
+func (p *Policy) clone() *Policy {
+	if p == nil {
+		return nil
+	}
+	return &Policy{slices.Clone(p.Allow), slices.Clone(p.Kinds), slices.Clone(p.Paths)}
+}
+
+// equal reports whether two policies have the same rules in the same order.
+func (p *Policy) equal(q *Policy) bool {
+	return slices.Equal(p.Allow, q.Allow) && slices.Equal(p.Kinds, q.Kinds) && slices.Equal(p.Paths, q.Paths)
+}
+
+// A reach is what a proposal touches.
+type reach struct {
+	ops, kinds, paths []string
+}
+
+// refuses returns the first part of r that a policy does not allow, and "" if
+// it allows all.
+func (p *Policy) refuses(r reach) (Code, string) {
+	for _, op := range r.ops {
+		if !slices.Contains(p.Allow, Op(op)) {
+			return CodeOperation, op
+		}
+	}
+	for _, kind := range r.kinds {
+		if len(p.Kinds) > 0 && !slices.Contains(p.Kinds, kind) {
+			return CodeKind, kind
+		}
+	}
+	for _, at := range r.paths {
+		if len(p.Paths) > 0 && !slices.ContainsFunc(p.Paths, func(pattern string) bool { return match(pattern, at) }) {
+			return CodePathNotAllowed, at
+		}
+	}
+	return "", ""
+}
+
+// match reports whether a pattern matches a path. It tells for each number of
+// parts of the path whether the pattern so far can stand for them, so that any
+// number of "**" costs no more than the product of the two lengths.
+func match(pattern, at string) bool {
+	parts := strings.Split(at, "/")
+	reached := make([]bool, len(parts)+1)
+	reached[0] = true
+	for want := range strings.SplitSeq(pattern, "/") {
+		next := make([]bool, len(parts)+1)
+		for i, ok := range reached {
+			switch {
+			case want == "**":
+				next[i] = ok || i > 0 && next[i-1]
+			case ok && i < len(parts):
+				hit, err := path.Match(want, parts[i])
+				next[i+1] = hit && err == nil
+			}
+		}
+		reached = next
+	}
+	return reached[len(parts)]
 }

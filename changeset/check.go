@@ -1,0 +1,144 @@
+package changeset
+
+import (
+	"path"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/mcpcontract/mcpcontract/changeset/internal/page"
+	"github.com/mcpcontract/mcpcontract/internal/rootfs"
+)
+
+// Limits of what a writer says.
+const (
+	maxTitle       = 200
+	maxDescription = 4000
+	maxWriter      = 100
+	maxNodeID      = 200
+	maxWord        = 64
+	maxDepends     = 256
+	maxTags        = 64
+)
+
+// checkLine reports whether text can stand on one line: what a title, a kind
+// and the like must be.
+func checkLine(op, field, text string, limit int) error {
+	switch {
+	case len(text) > limit:
+		return refusef(CodeTooLarge, op, "the %s has %d bytes, the limit is %d", field, len(text), limit)
+	case strings.TrimSpace(text) == "":
+		return refusef(CodeProposal, op, "the %s is empty", field)
+	case strings.TrimSpace(text) != text:
+		return refusef(CodeProposal, op, "the %s begins or ends with a space", field)
+	case !utf8.ValidString(text) || strings.ContainsFunc(text, unprintable):
+		return refusef(CodeProposal, op, "the %s has a line end, a control character, or is not UTF-8", field)
+	}
+	return nil
+}
+
+// unprintable reports whether r would break a line or be swallowed.
+func unprintable(r rune) bool {
+	return unicode.IsControl(r) || r == '\u2028' || r == '\u2029'
+}
+
+// checkText reports whether text of several lines can be stored.
+func checkText(op, field, text string, limit int64) error {
+	switch {
+	case int64(len(text)) > limit:
+		return refusef(CodeTooLarge, op, "the %s has %d bytes, the limit is %d", field, len(text), limit)
+	case !utf8.ValidString(text) || strings.ContainsRune(text, 0):
+		return refusef(CodeProposal, op, "the %s has a NUL or is not UTF-8", field)
+	}
+	return nil
+}
+
+// checkNodeID reports whether id can name a new node.
+func checkNodeID(op, id string) error {
+	if len(id) > maxNodeID {
+		return refusef(CodeTooLarge, op, "the id has %d bytes, the limit is %d", len(id), maxNodeID)
+	}
+	if fault := page.CheckID(id); fault != "" {
+		return refusef(CodeProposal, op, "the id %.80q: %s", id, fault)
+	}
+	return nil
+}
+
+// checkList reports whether a list of the front matter can be stored.
+func checkList(op, field string, list []string, most, limit int) error {
+	if len(list) > most {
+		return refusef(CodeTooMany, op, "%s has %d entries, the limit is %d", field, len(list), most)
+	}
+	for _, item := range list {
+		if err := checkLine(op, "entry of "+field, item, limit); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkEdit reports whether all fields that are set can be stored.
+func (s *Store) checkEdit(op string, e NodeEdit) error {
+	words := []struct {
+		field string
+		text  *string
+		limit int
+	}{{"title", e.Title, maxTitle}, {"kind", e.Kind, maxWord}, {"status", e.Status, maxWord}}
+	for _, w := range words {
+		if w.text == nil || *w.text == "" && w.field == "status" {
+			continue
+		}
+		if err := checkLine(op, w.field, *w.text, w.limit); err != nil {
+			return err
+		}
+	}
+	if e.Text != nil {
+		if err := checkText(op, "text", *e.Text, s.opts.MaxFileBytes); err != nil {
+			return err
+		}
+	}
+	if e.DependsOn != nil {
+		if err := checkList(op, "depends_on", *e.DependsOn, maxDepends, page.MaxID); err != nil {
+			return err
+		}
+		for _, id := range *e.DependsOn {
+			if fault := page.CheckID(id); fault != "" {
+				return refusef(CodeProposal, op, "depends_on has %.80q: %s", id, fault)
+			}
+		}
+	}
+	if e.Tags != nil {
+		return checkList(op, "tags", *e.Tags, maxTags, maxWord)
+	}
+	return nil
+}
+
+// checkPath reports whether a node may be at p, whatever is there now.
+func (s *Store) checkPath(op, p string) error {
+	if err := rootfs.Check(p); err != nil {
+		return &Error{Code: CodePath, Op: op, Path: p, Err: err}
+	}
+	detail := ""
+	switch hidden := func(part string) bool { return strings.HasPrefix(part, ".") }; {
+	case path.Ext(p) != ".md":
+		detail = "it does not end in .md"
+	case slices.ContainsFunc(strings.Split(p, "/"), hidden):
+		detail = "a part begins with a dot"
+	case rootfs.Check(s.opts.Docs+"/"+p) != nil:
+		detail = "it is too long or too deep below the docs folder"
+	default:
+		return nil
+	}
+	return &Error{Code: CodePath, Op: op, Path: p, Detail: detail}
+}
+
+// fields gives the page package what e sets.
+func (e NodeEdit) fields() page.Fields {
+	f := page.Fields{Kind: e.Kind, Title: e.Title, Status: e.Status, DependsOn: e.DependsOn, Tags: e.Tags}
+	if e.Text != nil {
+		body := []byte(*e.Text)
+		f.Body = &body
+	}
+	return f
+}

@@ -1,0 +1,113 @@
+package changeset
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"io/fs"
+	"path"
+
+	"github.com/mcpcontract/mcpcontract/internal/rootfs"
+)
+
+// files is all that this package does to a file system, so that the tests can
+// let each call fail. The methods have the meaning and the errors of those of
+// [rootfs.Root].
+type files interface {
+	Stat(path string) (rootfs.Info, error)
+	ReadFile(path string, limit int64) ([]byte, error)
+	Hash(path string, limit int64) (sum [sha256.Size]byte, size int64, err error)
+	ReadDir(dir string, limit int) ([]rootfs.Info, error)
+	Create(path string, perm fs.FileMode) (file, error)
+	MkdirAll(path string, perm fs.FileMode) error
+	Rename(oldpath, newpath string) error
+	Remove(path string) error
+	SyncDir(dir string) error
+	Lock(ctx context.Context, path string) (unlocker, error)
+	Close() error
+}
+
+// file is a new file that is being written.
+type file interface {
+	Write(p []byte) (int, error)
+	Sync() error
+	Close() error
+}
+
+// unlocker is a lock that is held.
+type unlocker interface{ Unlock() error }
+
+// disk is the file system below a root.
+type disk struct{ *rootfs.Root }
+
+func (d disk) Create(path string, perm fs.FileMode) (file, error) {
+	f, err := d.Root.Create(path, perm)
+	if err != nil {
+		return nil, err // a nil *rootfs.File in a file would not be nil
+	}
+	return f, nil
+}
+
+func (d disk) Lock(ctx context.Context, path string) (unlocker, error) {
+	l, err := d.Root.Lock(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	return l, nil
+}
+
+// The fixed names in the two folders. One temporary name is enough, since only
+// the holder of the lock writes; so a crash leaves at most one file behind,
+// which the next writer replaces.
+const (
+	lockName = "lock"
+	tempName = rootfs.TempPrefix + "changeset"
+)
+
+// lock waits for the right to write below both folders.
+func (s *Store) lock(ctx context.Context, op string) (unlocker, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	dir := s.opts.Changesets
+	if err := s.files.MkdirAll(dir, 0o755); err != nil {
+		return nil, wrap(op, dir, err)
+	}
+	p := dir + "/" + lockName
+	l, err := s.files.Lock(ctx, p)
+	return l, wrap(op, p, err)
+}
+
+// put makes data the content of the file at p, durably and at once: after a
+// crash the old or the new file is there, whole. The caller holds the lock.
+func (s *Store) put(p string, data []byte) error {
+	dir := path.Dir(p)
+	temp := dir + "/" + tempName
+	if err := s.drop(temp); err != nil {
+		return err
+	}
+	f, err := s.files.Create(temp, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = s.files.Rename(temp, p)
+	}
+	if err != nil {
+		_ = s.drop(temp) // the next put tries again
+		return err
+	}
+	return s.files.SyncDir(dir)
+}
+
+// drop removes a file if it is there.
+func (s *Store) drop(p string) error {
+	if err := s.files.Remove(p); rootfs.CodeOf(err) != rootfs.NotFound {
+		return err
+	}
+	return nil
+}
