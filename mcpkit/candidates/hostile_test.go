@@ -249,6 +249,7 @@ func (p *project) clearPlanted(t *testing.T, c *wiretest.Peer) {
 
 // in returns p for the subtest of a test.
 func (p *project) in(tb testing.TB) *project {
+	tb.Helper()
 	q := *p
 	q.tb = tb
 	return &q

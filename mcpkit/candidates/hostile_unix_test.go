@@ -14,15 +14,15 @@ import (
 	"github.com/mcpcontract/mcpcontract/mcpkit/internal/wiretest"
 )
 
-// put replaces an entry of the project by what make makes in its place.
-func put(name string, make func(p *project, full string) error) func(p *project) {
+// put replaces an entry of the project by what plant puts in its place.
+func put(name string, plant func(p *project, full string) error) func(p *project) {
 	return func(p *project) {
 		p.tb.Helper()
 		full := filepath.Join(p.root, filepath.FromSlash(name))
 		if err := os.RemoveAll(full); err != nil {
 			p.tb.Fatal(err)
 		}
-		if err := make(p, full); err != nil {
+		if err := plant(p, full); err != nil {
 			p.tb.Fatal(err)
 		}
 	}

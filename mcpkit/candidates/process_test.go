@@ -198,6 +198,7 @@ func TestProcess(t *testing.T) {
 	for _, client := range []string{"codex", "zed"} {
 		t.Run(client, func(t *testing.T) {
 			overAll(t, func(t *testing.T, p *project, dial func(mcpkit.Approver, *wiretest.Client) *wiretest.Peer) {
+				t.Helper()
 				p.wholePath(t, dial(mcpkit.Token, &wiretest.Client{Name: client}))
 			})
 		})
@@ -219,6 +220,7 @@ func TestProcessElicit(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			overAll(t, func(t *testing.T, p *project, dial func(mcpkit.Approver, *wiretest.Client) *wiretest.Peer) {
+				t.Helper()
 				asked := ""
 				c := dial(mcpkit.Elicit, &wiretest.Client{Name: "zed", Elicit: func(params string) string { asked += params; return tt.answer }})
 				p.stagePlan(t, c)
@@ -242,6 +244,7 @@ func TestProcessCannotAsk(t *testing.T) {
 	for _, by := range []mcpkit.Approver{mcpkit.Elicit, mcpkit.OutOfBand} {
 		t.Run(by.String(), func(t *testing.T) {
 			overAll(t, func(t *testing.T, p *project, dial func(mcpkit.Approver, *wiretest.Client) *wiretest.Peer) {
+				t.Helper()
 				c := dial(by, &wiretest.Client{Name: "codex"})
 				p.stagePlan(t, c)
 				r, text := call(t, c, "candidate_apply", prepareApply)
@@ -284,6 +287,7 @@ func (p *project) decide(t *testing.T, by mcpkit.Approver, args ...string) strin
 // A rejection by another process voids the token.
 func TestProcessReject(t *testing.T) {
 	overAll(t, func(t *testing.T, p *project, dial func(mcpkit.Approver, *wiretest.Client) *wiretest.Peer) {
+		t.Helper()
 		c := dial(mcpkit.OutOfBand, &wiretest.Client{Name: "codex"})
 		tok := p.propose(t, c)
 		p.decide(t, mcpkit.OutOfBand, "reject", strings.Fields(p.decide(t, mcpkit.OutOfBand))[0])

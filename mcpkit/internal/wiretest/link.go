@@ -106,7 +106,7 @@ func (l *posts) exchange(message []byte, got func([]byte) bool) error {
 	if err != nil {
 		return err
 	}
-	defer resp.Body.Close()
+	defer func() { _ = resp.Body.Close() }() // what was needed is read
 	if id := resp.Header.Get("Mcp-Session-Id"); id != "" {
 		l.session = id
 	}
