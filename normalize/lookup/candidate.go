@@ -1,0 +1,245 @@
+package lookup
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mcpcontract/mcpcontract/normalize"
+)
+
+// A candidate is one way to run a server that one source gives.
+type candidate struct {
+	source string // the step that gave it
+	server normalize.Server
+	target target
+}
+
+// take parses the text of a source as any paste is parsed and keeps the records
+// that can be run elsewhere than in a working copy and that keep lets pass; nil
+// lets all pass. It writes the evidence and reports how many were kept.
+func (s *session) take(step, source, text string, keep func(target) bool) int {
+	paste, err := normalize.Parse([]byte(text), &normalize.ParseOptions{Name: step})
+	if err != nil {
+		s.note(step, source, "cannot be read: "+clip(err.Error()))
+		return 0
+	}
+	var kept, left []string
+	for _, server := range paste.Servers {
+		c := candidate{source: step, server: server, target: targetOf(&server)}
+		if why := unusable(&c, keep); why != "" {
+			left = appendNew(left, why)
+			continue
+		}
+		noValues(&c.server)
+		s.found = append(s.found, c)
+		kept = appendNew(kept, c.target.String())
+	}
+	s.note(step, source, outcome(kept, left))
+	return len(kept)
+}
+
+// outcome words what a text gave.
+func outcome(kept, left []string) string {
+	switch {
+	case len(kept) == 0 && len(left) == 0:
+		return "declares no server"
+	case len(kept) == 0:
+		return "nothing to take: " + listed(left)
+	case len(left) == 0:
+		return "gives " + listed(kept)
+	}
+	return "gives " + listed(kept) + "; left out: " + listed(left)
+}
+
+// unusable says why a record cannot be taken, or "".
+func unusable(c *candidate, keep func(target) bool) string {
+	switch {
+	case c.server.Err != nil:
+		return clip(c.server.Err.Message)
+	case c.target.kind == kindLocal:
+		return "a program of a working copy"
+	case strings.Contains(c.target.id, "${") || slices.ContainsFunc(c.server.Args, isBuildPlaceholder):
+		return "a placeholder of a build in " + c.target.kind
+	case slices.ContainsFunc(c.server.Notes, func(n normalize.Note) bool { return n.Code == normalize.Placeholder && n.Subject == "url" }):
+		return "an address to be filled in"
+	case keep != nil && !keep(c.target):
+		return c.target.String() + ", which nothing ties to the reference"
+	}
+	return ""
+}
+
+// isBuildPlaceholder tells a version that a build fills in.
+func isBuildPlaceholder(arg string) bool {
+	for _, v := range []string{"@${", "==${", ":${"} {
+		if strings.Contains(arg, v) && strings.Contains(arg, "VERSION") {
+			return true
+		}
+	}
+	return false
+}
+
+// noValues puts references in place of the values that a stranger's text should
+// not give: secrets in clear, values still to be filled in, and what an entry of
+// the registry says beside a name, which becomes the default.
+func noValues(server *normalize.Server) {
+	for i := range server.Env {
+		v := &server.Env[i]
+		if open := dropNote(server, "env."+v.Name); open {
+			v.Value = "${" + v.Name + "}"
+		} else if server.Dialect == normalize.RegistryServer && !strings.ContainsAny(v.Value, "${}") && v.Value != "" {
+			v.Value = "${" + v.Name + ":-" + v.Value + "}"
+		}
+	}
+	for i := range server.Headers {
+		v := &server.Headers[i]
+		if open := dropNote(server, "headers."+v.Name); open {
+			v.Value = "${" + strings.ToUpper(strings.ReplaceAll(v.Name, "-", "_")) + "}"
+		}
+	}
+}
+
+// dropNote drops the notes on a value that is a secret in clear or has to be
+// filled in, and reports whether there was one.
+func dropNote(server *normalize.Server, field string) bool {
+	n := len(server.Notes)
+	server.Notes = slices.DeleteFunc(server.Notes, func(note normalize.Note) bool {
+		return note.Subject == field && (note.Code == normalize.SecretInline || note.Code == normalize.Placeholder)
+	})
+	return len(server.Notes) < n
+}
+
+// decide chooses the one record. The first source of the chain that gives
+// anything decides how the server is run; every later source that knows this
+// kind of way has to name the same program or address.
+func (s *session) decide() (*normalize.Server, *Error) {
+	if len(s.found) == 0 {
+		return nil, s.nothing()
+	}
+	first := s.found[0].source
+	kind := s.bestKind(first)
+	var mine []candidate
+	var others []string
+	for _, c := range s.found {
+		switch {
+		case c.target.kind != kind:
+			others = appendNew(others, c.target.String())
+		case c.source == first:
+			mine = append(mine, c)
+		}
+	}
+	chosen, failure := plainest(mine)
+	if failure != nil {
+		s.note(stepDecision, first, failure.Message)
+		return nil, failure
+	}
+	agreed, failure := s.compare(chosen)
+	if failure != nil {
+		s.note(stepDecision, first, failure.Message)
+		return nil, failure
+	}
+	out := chosen.target.String()
+	if len(agreed) > 0 {
+		out += ", as " + listed(agreed) + " says too"
+	}
+	if len(others) > 0 {
+		out += "; other ways not taken: " + listed(others)
+	}
+	s.note(stepDecision, first, out+"; a claim until a probe agrees")
+	return &chosen.server, nil
+}
+
+// nothing is the failure of a chain that found no way.
+func (s *session) nothing() *Error {
+	switch {
+	case s.offered != nil:
+		return s.offered
+	case s.ref.kind == refAddress:
+		return &Error{Code: CodeHostRefused, Message: "lookup asks GitHub, the registry and Glama only; paste the address of a server itself as a configuration"}
+	}
+	return &Error{Code: CodeNotFound, Message: "no source says how to run it; paste a configuration or name the package, as npm:NAME, pypi:NAME or oci:IMAGE"}
+}
+
+// bestKind gives the preferred kind among those that a source gives.
+func (s *session) bestKind(source string) string {
+	for _, kind := range preferred {
+		for _, c := range s.found {
+			if c.source == source && c.target.kind == kind {
+				return kind
+			}
+		}
+	}
+	return ""
+}
+
+// plainest chooses among the records of one source and kind. They have to run
+// the same thing; where they differ in arguments, the one that the others only
+// add to stands for them, and among equals the one that names most values.
+func plainest(list []candidate) (candidate, *Error) {
+	best := list[0]
+	for _, c := range list[1:] {
+		if c.target.id != best.target.id {
+			return best, ambiguous(best.target.String(), c.target.String())
+		}
+		a, b := len(c.target.tail), len(best.target.tail)
+		if a < b || a == b && names(&c.server) > names(&best.server) {
+			best = c
+		}
+	}
+	for _, c := range list {
+		if n := len(best.target.tail); !slices.Equal(c.target.tail[:n], best.target.tail) {
+			return best, ambiguous(best.target.withTail(), c.target.withTail())
+		}
+	}
+	return best, nil
+}
+
+// withTail shows a target with its arguments.
+func (t target) withTail() string { return clip(t.String() + " " + strings.Join(t.tail, " ")) }
+
+func names(s *normalize.Server) int { return len(s.Env) + len(s.EnvFrom) + len(s.Headers) }
+
+func ambiguous(what ...string) *Error {
+	return &Error{Code: CodeAmbiguous, Message: "it may be any of " + listed(what) + "; name the one that you mean"}
+}
+
+// compare holds the chosen record against every other source.
+func (s *session) compare(chosen candidate) (agreed []string, failure *Error) {
+	var against []candidate
+	for _, c := range s.found {
+		if c.source == chosen.source || c.target.kind != chosen.target.kind {
+			continue
+		}
+		if c.target.id == chosen.target.id {
+			agreed = appendNew(agreed, c.source)
+		} else {
+			against = append(against, c)
+		}
+	}
+	for _, c := range against {
+		// A source that names several servers, this one among them, agrees.
+		if !slices.Contains(agreed, c.source) {
+			return nil, &Error{Code: CodeDisagree, Message: fmt.Sprintf("%s says %s, but %s says %s; name the one that you mean",
+				chosen.source, chosen.target, c.source, c.target)}
+		}
+	}
+	return agreed, nil
+}
+
+// appendNew adds a text that the list does not have yet.
+func appendNew(list []string, s string) []string {
+	if slices.Contains(list, s) {
+		return list
+	}
+	return append(list, s)
+}
+
+// maxListed is how many things one sentence lists.
+const maxListed = 8
+
+func listed(list []string) string {
+	if len(list) > maxListed {
+		return strings.Join(list[:maxListed], ", ") + fmt.Sprintf(" and %d more", len(list)-maxListed)
+	}
+	return strings.Join(list, ", ")
+}

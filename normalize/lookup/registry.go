@@ -1,0 +1,274 @@
+package lookup
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/mcpcontract/mcpcontract/normalize"
+)
+
+// maxPages bounds the pages that are read of one search in the registry.
+const maxPages = 3
+
+// An entry is a server of the registry. The fields with underscores are those
+// of its first schemas.
+type entry struct {
+	Name       string `json:"name"`
+	Version    string `json:"version"`
+	Status     string `json:"status"`
+	Repository struct {
+		URL       string `json:"url"`
+		Subfolder string `json:"subfolder"`
+	} `json:"repository"`
+	Packages []entryPackage `json:"packages"`
+	Remotes  []entryRemote  `json:"remotes"`
+
+	raw    json.RawMessage
+	latest bool
+	source string
+}
+
+type entryPackage struct {
+	Type       string          `json:"registryType"`
+	OldType    string          `json:"registry_type"`
+	Identifier string          `json:"identifier"`
+	Env        []entryVariable `json:"environmentVariables"`
+	OldEnv     []entryVariable `json:"environment_variables"`
+}
+
+type entryRemote struct {
+	URL string `json:"url"`
+}
+
+type entryVariable struct {
+	Name      string `json:"name"`
+	Secret    bool   `json:"isSecret"`
+	OldSecret bool   `json:"is_secret"`
+}
+
+func (p *entryPackage) kind() string { return cmp.Or(p.Type, p.OldType) }
+
+// decodeEntry reads an entry: an object with the server and what the registry
+// says about it, or, in older answers, the server itself.
+func decodeEntry(raw json.RawMessage) (*entry, error) {
+	var outer struct {
+		Server json.RawMessage `json:"server"`
+		Meta   struct {
+			Official struct {
+				Status string `json:"status"`
+				Latest bool   `json:"isLatest"`
+			} `json:"io.modelcontextprotocol.registry/official"`
+		} `json:"_meta"`
+	}
+	if err := json.Unmarshal(raw, &outer); err != nil {
+		return nil, err
+	}
+	if outer.Server == nil {
+		outer.Server = raw
+	}
+	e := &entry{raw: outer.Server}
+	if err := json.Unmarshal(outer.Server, e); err != nil {
+		return nil, err
+	}
+	e.Status = cmp.Or(outer.Meta.Official.Status, e.Status)
+	e.latest = outer.Meta.Official.Latest
+	return e, nil
+}
+
+// namesRepository tells whether an entry claims a repository.
+func (e *entry) namesRepository(r reference) bool {
+	claimed, err := parseReference(e.Repository.URL)
+	return err == nil && claimed.kind == refGitHub && claimed.sameRepository(r)
+}
+
+func (r reference) sameRepository(other reference) bool {
+	return strings.EqualFold(r.owner, other.owner) && strings.EqualFold(r.repo, other.repo)
+}
+
+// hasPackage tells whether an entry runs a package.
+func (e *entry) hasPackage(kind, id string) bool {
+	return slices.ContainsFunc(e.Packages, func(p entryPackage) bool {
+		return p.kind() == kind && bareID(kind, p.Identifier) == id
+	})
+}
+
+func bareID(kind, id string) string {
+	if kind == kindOCI {
+		return bareImage(id)
+	}
+	return barePackage(kind, id)
+}
+
+// searchRegistry lists the entries whose name holds a word, the newest version
+// of each, without those that are deleted.
+func (s *session) searchRegistry(ctx context.Context, word string) []*entry {
+	var found []*entry
+	cursor := ""
+	for page := 1; ; page++ {
+		query := url.Values{"search": {word}, "version": {"latest"}, "limit": {"100"}}
+		if cursor != "" {
+			query.Set("cursor", cursor)
+		}
+		address := s.r.registry + "/v0.1/servers?" + query.Encode()
+		a, ok := s.ask(ctx, stepRegistry, address)
+		if !ok {
+			return found
+		}
+		var list struct {
+			Servers  []json.RawMessage `json:"servers"`
+			Metadata struct {
+				Next    string `json:"nextCursor"`
+				OldNext string `json:"next_cursor"`
+			} `json:"metadata"`
+		}
+		if err := json.Unmarshal(a.body, &list); err != nil {
+			s.unreadable(stepRegistry, address, err)
+			return found
+		}
+		for _, raw := range list.Servers {
+			if e, err := decodeEntry(raw); err == nil && e.Status != "deleted" {
+				e.source = address
+				found = append(found, e)
+			}
+		}
+		cursor = cmp.Or(list.Metadata.Next, list.Metadata.OldNext)
+		if cursor == "" || page == maxPages {
+			break
+		}
+	}
+	if cursor != "" {
+		s.note(stepRegistry, s.r.registry, fmt.Sprintf("has more than %d pages for %q, which were not read", maxPages, word))
+	}
+	return newest(found)
+}
+
+// unreadable notes an answer in no form that can be read, which is not the same
+// as one without servers.
+func (s *session) unreadable(step, address string, err error) {
+	s.note(step, address, "the answer cannot be read")
+	if s.trouble == nil {
+		s.trouble = &Error{Code: CodeIncomplete, Message: "an answer of the " + step + " cannot be read", Err: err}
+	}
+}
+
+// newest keeps one version of each name: the one marked as the latest, or the
+// last of the list.
+func newest(list []*entry) []*entry {
+	var out []*entry
+	for _, e := range list {
+		i := slices.IndexFunc(out, func(o *entry) bool { return o.Name == e.Name })
+		switch {
+		case i < 0:
+			out = append(out, e)
+		case !out[i].latest:
+			out[i] = e
+		}
+	}
+	return out
+}
+
+// entryNamed asks for one name of the registry; an empty version is the latest.
+func (s *session) entryNamed(ctx context.Context, name, version string) *entry {
+	address := s.r.registry + "/v0.1/servers/" + url.PathEscape(name) + "/versions/" + url.PathEscape(cmp.Or(version, "latest"))
+	asked := len(s.evidence)
+	a, ok := s.ask(ctx, stepRegistry, address)
+	if !ok {
+		if len(s.evidence) == asked {
+			s.note(stepRegistry, address, "does not know the name")
+		}
+		return nil
+	}
+	e, err := decodeEntry(a.body)
+	switch {
+	case err != nil:
+		s.unreadable(stepRegistry, address, err)
+		return nil
+	case e.Name != name:
+		s.note(stepRegistry, address, "answered with another name, "+clip(e.Name))
+		return nil
+	case e.Status == "deleted":
+		s.note(stepRegistry, address, "the entry is deleted")
+		return nil
+	}
+	e.source = address
+	return e
+}
+
+// takeEntry makes the records of an entry candidates.
+func (s *session) takeEntry(e *entry, keep func(target) bool) {
+	about := clip(e.Name)
+	if e.Version != "" {
+		about += " " + clip(e.Version)
+	}
+	if e.Status == "deprecated" {
+		about += ", which is deprecated"
+	}
+	s.note(stepRegistry, e.source, about+": a hint until a probe agrees")
+	before := len(s.found)
+	s.take(stepRegistry, e.source, string(e.raw), keep)
+	for i := range s.found[before:] {
+		e.hideSecrets(&s.found[before+i].server)
+	}
+}
+
+// hideSecrets takes the defaults from variables that the entry marks as
+// secrets.
+func (e *entry) hideSecrets(server *normalize.Server) {
+	for _, p := range e.Packages {
+		for _, v := range append(p.Env, p.OldEnv...) {
+			if !v.Secret && !v.OldSecret {
+				continue
+			}
+			for i := range server.Env {
+				if server.Env[i].Name == v.Name {
+					server.Env[i].Value = "${" + v.Name + "}"
+				}
+			}
+		}
+	}
+}
+
+// registryName looks a name of the registry up, and holds it against the
+// repository that the entry gives.
+func (s *session) registryName(ctx context.Context) {
+	e := s.entryNamed(ctx, s.ref.name, s.ref.version)
+	if e == nil {
+		return
+	}
+	s.takeEntry(e, nil)
+	repo, err := parseReference(e.Repository.URL)
+	if err != nil || repo.kind != refGitHub {
+		return
+	}
+	if sub := strings.Trim(e.Repository.Subfolder, "/"); sub != "" && len(repo.rest) == 0 {
+		repo.rest = append([]string{"HEAD"}, strings.Split(sub, "/")...)
+	}
+	s.readRepository(ctx, repo)
+}
+
+// repositoryEntries asks the registry for the entries of a repository: by the
+// repository's name, then by the owner's part of a name.
+func (s *session) repositoryEntries(ctx context.Context) []*entry {
+	for _, word := range []string{s.ref.repo, "io.github." + s.ref.owner + "/"} {
+		asked := len(s.evidence)
+		var mine []*entry
+		for _, e := range s.searchRegistry(ctx, word) {
+			if e.namesRepository(s.ref) {
+				mine = append(mine, e)
+			}
+		}
+		if len(mine) > 0 {
+			s.note(stepRegistry, mine[0].source, fmt.Sprintf("%d of the entries with %q in the name claim the repository", len(mine), word))
+			return mine
+		}
+		if len(s.evidence) == asked {
+			s.note(stepRegistry, s.r.registry+"/v0.1/servers", fmt.Sprintf("no entry for the repository among those with %q in the name", word))
+		}
+	}
+	return nil
+}
