@@ -116,22 +116,35 @@ func (e *envelope) fault() string {
 	}
 	seen := map[string]bool{}
 	for i := range e.Slots {
-		if s := &e.Slots[i]; seen[s.ID] || !s.valid() {
+		s := &e.Slots[i]
+		if seen[s.ID] || !s.valid() {
 			return "a key slot is not well formed"
 		}
-		seen[e.Slots[i].ID] = true
+		seen[s.ID] = true
 	}
 	if _, ok := e.Slices[Default]; !ok {
 		return "it lacks the profile " + Default
 	}
-	for name, b := range e.Slices {
-		n := len(b.Sealed) - overhead
-		if !validProfile(name) || n <= 0 || n%padding != 0 || len(e.above(name)) > maxAbove+1 {
-			return "a profile is not well formed, or has too many above it"
+	for name := range e.Slices {
+		if what := e.faultOf(name); what != "" {
+			return what
 		}
-		if _, ok := e.Slices[b.Parent]; ok == (name == Default) {
-			return "a profile has no parent, or one that is missing"
-		}
+	}
+	return ""
+}
+
+// faultOf says what is wrong with a profile, or returns "".
+func (e *envelope) faultOf(profile string) string {
+	b := e.Slices[profile]
+	n := len(b.Sealed) - overhead
+	if !validProfile(profile) || n <= 0 || n%padding != 0 {
+		return "a profile is not well formed"
+	}
+	if _, ok := e.Slices[b.Parent]; ok == (profile == Default) {
+		return "a profile has no parent, or one that is missing"
+	}
+	if len(e.above(profile)) > maxAbove+1 {
+		return "a profile has too many above it, or itself"
 	}
 	return ""
 }
