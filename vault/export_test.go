@@ -1,0 +1,53 @@
+package vault
+
+import (
+	"bytes"
+	"context"
+
+	"github.com/mcpcontract/mcpcontract/internal/rootfs"
+)
+
+// The tests are black-box but for what is here: a file system that fails, and
+// the envelope, which they alter.
+type (
+	Files    = files
+	Envelope = envelope
+)
+
+// Decode and Encode read and write an envelope.
+func Decode(data []byte) (*Envelope, error)        { return decode(data) }
+func (e *envelope) EncodeForTest() ([]byte, error) { return e.encode() }
+
+// MACForTest authenticates e again with the data key of v, as nobody can who
+// lacks it.
+func (v *Vault) MACForTest(e *Envelope) {
+	sum, err := e.mac(v.state.dek)
+	if err != nil {
+		panic(err)
+	}
+	e.MAC = sum
+}
+
+// KeyForTest returns a copy of the data key.
+func (v *Vault) KeyForTest() []byte { return bytes.Clone(v.state.dek) }
+
+// OpenOn opens the vault in other files.
+func OpenOn(ctx context.Context, root Files, p KeyProvider) (*Vault, error) {
+	return openOn(ctx, root, p, nil)
+}
+
+// Traced opens a directory and reports every operation on it.
+func Traced(dir string, trace func(rootfs.Event)) (Files, error) {
+	return rootfs.Open(dir, &rootfs.Options{Trace: trace})
+}
+
+// CreateTraced makes a vault in a directory that is there.
+func CreateTraced(ctx context.Context, root Files, p KeyProvider) (*Vault, error) {
+	v := &Vault{root: root, state: &state{dek: randomBytes(keySize)}}
+	return v, v.fill(ctx, map[string]box{Default: {}}, map[string]*slice{Default: newSlice()}, []KeyProvider{p})
+}
+
+// CheapPassphrase is Passphrase with the lowest costs that are accepted.
+func CheapPassphrase(ask func(ctx context.Context) ([]byte, error)) KeyProvider {
+	return &passphrase{ask: ask, time: 1, memory: minMemory, threads: 1}
+}
