@@ -167,10 +167,8 @@ func (d *draft) free(i int, id, p string, own ...string) error {
 			others = append(others, Node{ID: o.newIDOf(), Path: o.NewPath})
 		}
 	}
-	if err := newCensus(others).refuse("propose", id, p); err != nil {
-		return err
-	}
-	return d.vacant(id, p)
+	c := newCensus(others)
+	return first(c.refuseID("propose", id, p), c.refusePath("propose", id, p), d.vacant(id, p))
 }
 
 // vacant reports whether there is no file at p that the project does not know:

@@ -94,11 +94,16 @@ func (c *census) add(n Node) {
 	}
 }
 
-// refuse returns why no node of that id can be added at p.
-func (c *census) refuse(op, id, p string) error {
+// refuseID returns why no node of that id can be added.
+func (c *census) refuseID(op, id, p string) error {
 	if other, ok := c.ids[rootfs.FoldKey(id)]; ok {
 		return &Error{Code: CodeIDTaken, Op: op, ID: id, Path: p, Detail: spelled(id, other)}
 	}
+	return nil
+}
+
+// refusePath returns why no node can be added at p.
+func (c *census) refusePath(op, id, p string) error {
 	if other, ok := c.taken(p); ok {
 		return &Error{Code: CodePathTaken, Op: op, ID: id, Path: p, Detail: spelled(p, other)}
 	}
