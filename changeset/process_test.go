@@ -1,0 +1,416 @@
+package changeset_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mcpcontract/mcpcontract/changeset"
+	"github.com/mcpcontract/mcpcontract/internal/rootfs"
+)
+
+// Names of the variables that make the test program a child that proposes.
+const (
+	childDir  = "CHANGESET_TEST_DIR"
+	childMode = "CHANGESET_TEST_MODE"
+	childAt   = "CHANGESET_TEST_AT"
+	childID   = "CHANGESET_TEST_ID"
+)
+
+func TestMain(m *testing.M) {
+	switch os.Getenv(childMode) {
+	case "":
+		os.Exit(m.Run())
+	case "kill":
+		os.Exit(killChild())
+	case "race":
+		os.Exit(raceChild())
+	}
+	os.Exit(2)
+}
+
+// self runs the test program as a child.
+func self(ctx context.Context, dir, mode, id string, at int) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, os.Args[0], "-test.run=^$")
+	cmd.Env = append(os.Environ(), childDir+"="+dir, childMode+"="+mode, childID+"="+id, childAt+"="+strconv.Itoa(at), "GOCOVERDIR="+dir)
+	return cmd
+}
+
+// A tripwire is a file system that does something before each change.
+type tripwire struct {
+	changeset.Files
+	trip func(op, p string) error
+}
+
+func (w *tripwire) Create(p string, perm fs.FileMode) (changeset.NewFile, error) {
+	if err := w.trip("create", p); err != nil {
+		return nil, err
+	}
+	f, err := w.Files.Create(p, perm)
+	if err != nil {
+		return nil, err
+	}
+	return &tripwireFile{f, p, w}, nil
+}
+
+type tripwireFile struct {
+	changeset.NewFile
+	path string
+	w    *tripwire
+}
+
+func (f *tripwireFile) Write(p []byte) (int, error) {
+	if err := f.w.trip("write", f.path); err != nil {
+		n, _ := f.NewFile.Write(p[:len(p)/2]) // as a full disk does
+		return n, err
+	}
+	return f.NewFile.Write(p)
+}
+
+func (f *tripwireFile) Sync() error {
+	if err := f.w.trip("sync", f.path); err != nil {
+		return err
+	}
+	return f.NewFile.Sync()
+}
+
+func (f *tripwireFile) Close() error {
+	if err := f.w.trip("close", f.path); err != nil {
+		return errors.Join(err, f.NewFile.Close())
+	}
+	return f.NewFile.Close()
+}
+
+func (w *tripwire) MkdirAll(p string, perm fs.FileMode) error {
+	if err := w.trip("mkdir", p); err != nil {
+		return err
+	}
+	return w.Files.MkdirAll(p, perm)
+}
+
+func (w *tripwire) Rename(from, to string) error {
+	if err := w.trip("rename", to); err != nil {
+		return err
+	}
+	return w.Files.Rename(from, to)
+}
+
+func (w *tripwire) Remove(p string) error {
+	if err := w.trip("remove", p); err != nil {
+		return err
+	}
+	return w.Files.Remove(p)
+}
+
+func (w *tripwire) SyncDir(dir string) error {
+	if err := w.trip("syncdir", dir); err != nil {
+		return err
+	}
+	return w.Files.SyncDir(dir)
+}
+
+func (w *tripwire) Lock(ctx context.Context, p string) (changeset.Unlocker, error) {
+	if err := w.trip("lock", p); err != nil {
+		return nil, err
+	}
+	return w.Files.Lock(ctx, p)
+}
+
+func (w *tripwire) ReadFile(p string, limit int64) ([]byte, error) {
+	if err := w.trip("read", p); err != nil {
+		return nil, err
+	}
+	return w.Files.ReadFile(p, limit)
+}
+
+func (w *tripwire) ReadDir(dir string, limit int) ([]rootfs.Info, error) {
+	if err := w.trip("readdir", dir); err != nil {
+		return nil, err
+	}
+	return w.Files.ReadDir(dir, limit)
+}
+
+// tripped opens a store whose calls of the file system trip sees.
+func tripped(dir string, trip func(op, p string) error) (*changeset.Store, error) {
+	src := folder(filepath.Join(dir, "docs"))
+	plain, err := changeset.Open(dir, src, options())
+	if err != nil {
+		return nil, err
+	}
+	return changeset.OpenOn(&tripwire{changeset.FilesOf(plain), trip}, src, options(), func() string { return fixedID })
+}
+
+// fixedID is the id of every changeset of a store that tripped opened.
+var fixedID = "cs-" + strings.Repeat("a", 26)
+
+// killChild creates a changeset, or with an id proposes in it, and kills itself
+// before a change.
+func killChild() int {
+	at, _ := strconv.Atoi(os.Getenv(childAt))
+	ctx, count := context.Background(), 0
+	s, err := tripped(os.Getenv(childDir), func(string, string) error {
+		if count++; count == at {
+			p, _ := os.FindProcess(os.Getpid())
+			_ = p.Kill()
+			select {}
+		}
+		return nil
+	})
+	if err != nil {
+		return 3
+	}
+	w, err := s.Bind("ada", everything())
+	if err != nil {
+		return 4
+	}
+	if id := os.Getenv(childID); id != "" {
+		_, err = w.ProposeUpdate(ctx, id, "setup", changeset.NodeEdit{Text: ptr(proposedText)})
+	} else {
+		_, err = w.Create(ctx, "A change", "Why it is needed.")
+	}
+	if err != nil {
+		return 5
+	}
+	return 0
+}
+
+// proposedText is what the children propose.
+var proposedText = strings.Repeat("A proposed line.\n", 1000)
+
+// TestKill kills real processes in the middle of a creation and of a proposal,
+// before every call of the file system in turn, and goes on with what they
+// left.
+func TestKill(t *testing.T) {
+	t.Parallel()
+	for _, what := range []string{"create", "propose"} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			killed := 0
+			for at := 1; ; at++ {
+				p := newProject(t, options(), handbook())
+				id := ""
+				if what == "propose" {
+					id = begin(t, p.writer(t, "ada"))
+				}
+				err := self(t.Context(), p.dir, "kill", id, at).Run()
+				exit, _ := errors.AsType[*exec.ExitError](err)
+				if exit == nil || exit.ExitCode() != -1 {
+					if err != nil {
+						t.Fatalf("child: %v", err)
+					}
+					p.afterCrash(t, id, true)
+					break
+				}
+				killed++
+				p.afterCrash(t, id, false)
+			}
+			t.Logf("killed %d", killed)
+			if killed < 8 {
+				t.Errorf("only %d points to be killed at", killed)
+			}
+		})
+	}
+}
+
+// afterCrash checks that the changesets are as they were before or as they were
+// to become, and that all can go on.
+func (p *project) afterCrash(t *testing.T, id string, acknowledged bool) {
+	t.Helper()
+	list, err := p.store.List(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := false
+	switch {
+	case id == "":
+		done = len(list) == 1
+		if len(list) > 1 || done && (list[0].Damaged || list[0].Title != "A change") {
+			t.Fatalf("changesets %+v", list)
+		}
+	default:
+		if len(list) != 1 || list[0].ID != id || list[0].Damaged {
+			t.Fatalf("the changeset is lost or damaged: %+v", list)
+		}
+		if done = len(list[0].Operations) == 1; done {
+			diffs, err := p.store.Diff(t.Context(), id)
+			if err != nil || diffs[0].Added != 1000 {
+				t.Fatalf("the proposal is %+v, %v", diffs, err)
+			}
+		}
+	}
+	if acknowledged && !done {
+		t.Error("what was acknowledged is lost")
+	}
+	w := p.writer(t, "ada")
+	if id == "" {
+		id = begin(t, w)
+	}
+	if _, err := propose(t, w, id, "update setup Other"); err != nil {
+		t.Fatal(err)
+	}
+	p.wantNoTemp(t)
+	if diff := cmp.Diff(handbook()["docs/setup.md"], tree(t, p.path("docs"))["setup.md"]); diff != "" {
+		t.Errorf("the project changed (-before +after):\n%s", diff)
+	}
+}
+
+// wantNoTemp checks that no unfinished file is left.
+func (p *project) wantNoTemp(t *testing.T) {
+	t.Helper()
+	for name := range tree(t, p.path(".mcpdocs")) {
+		if strings.Contains(name, rootfs.TempPrefix) {
+			t.Errorf("%s is left", name)
+		}
+	}
+}
+
+// How much the children of TestProcesses propose.
+const (
+	raceProcesses = 4
+	raceProposals = 6
+)
+
+// raceChild proposes nodes in a changeset of all, and creates some of its own.
+func raceChild() int {
+	dir, ctx := os.Getenv(childDir), context.Background()
+	s, err := changeset.Open(dir, folder(filepath.Join(dir, "docs")), options())
+	if err != nil {
+		return 3
+	}
+	w, err := s.Bind("ada", everything())
+	if err != nil {
+		return 4
+	}
+	for i := range raceProposals {
+		name := fmt.Sprintf("new-%s-%d", os.Getenv(childAt), i)
+		_, err := w.ProposeCreate(ctx, os.Getenv(childID), changeset.NewNode{ID: name, Kind: "guide", Title: name, Path: name + ".md"})
+		if err == nil {
+			_, err = w.Create(ctx, name, "")
+		}
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 5
+		}
+	}
+	return 0
+}
+
+// TestProcesses lets several processes write at once: nothing may be lost.
+func TestProcesses(t *testing.T) {
+	t.Parallel()
+	p := newProject(t, options(), handbook())
+	id := begin(t, p.writer(t, "ada"))
+	var wg sync.WaitGroup
+	for i := range raceProcesses {
+		wg.Go(func() {
+			if out, err := self(t.Context(), p.dir, "race", id, i).CombinedOutput(); err != nil {
+				t.Errorf("process %d: %v %s", i, err, out)
+			}
+		})
+	}
+	wg.Wait()
+	if got := len(p.get(t, id).Operations); got != raceProcesses*raceProposals {
+		t.Errorf("%d operations, want %d", got, raceProcesses*raceProposals)
+	}
+	list, err := p.store.List(t.Context())
+	if want := raceProcesses*raceProposals + 1; err != nil || len(list) != want {
+		t.Errorf("%d changesets, %v, want %d", len(list), err, want)
+	}
+}
+
+// TestGoroutines lets goroutines of one process write at once, and read.
+func TestGoroutines(t *testing.T) {
+	t.Parallel()
+	p := newProject(t, options(), handbook())
+	w := p.writer(t, "ada")
+	id := begin(t, w)
+	var wg sync.WaitGroup
+	for i := range 4 {
+		wg.Go(func() {
+			for j := range 5 {
+				if _, err := propose(t, w, id, fmt.Sprintf("create n%d-%d n%d/%d.md", i, j, i, j)); err != nil {
+					t.Error(err)
+				}
+				if v, err := p.store.Validate(t.Context(), id); err != nil || !v.Valid {
+					t.Error(v, err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if got := len(p.get(t, id).Operations); got != 20 {
+		t.Errorf("%d operations, want 20", got)
+	}
+}
+
+// TestFaults lets every call of the file system fail in turn, for want of space
+// and otherwise. What fails has changed nothing, or all of it if the last step
+// failed; never half.
+func TestFaults(t *testing.T) {
+	t.Parallel()
+	tried := 0
+	for n := 1; ; n++ {
+		p := newProject(t, options(), handbook())
+		count, armed, where := 0, false, ""
+		s, err := tripped(p.dir, func(op, at string) error {
+			if armed {
+				if count++; count == n {
+					where = op + " " + at
+					return &rootfs.Error{Op: op, Path: at, Code: rootfs.IO, Err: syscall.ENOSPC}
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w, err := s.Bind("ada", everything())
+		if err != nil {
+			t.Fatal(err)
+		}
+		id := begin(t, w)
+		if _, err := propose(t, w, id, "create new new.md"); err != nil {
+			t.Fatal(err)
+		}
+		before := p.get(t, id)
+		armed = true
+		_, err = w.ProposeUpdate(t.Context(), id, "setup", changeset.NodeEdit{Text: ptr(proposedText)})
+		armed = false
+		if where == "" {
+			if err != nil {
+				t.Fatal(err)
+			}
+			break
+		}
+		tried++
+		after := p.get(t, id)
+		late := strings.HasPrefix(where, "syncdir")
+		switch {
+		case err == nil:
+			t.Errorf("%s failed and nobody was told", where)
+		case late && len(after.Operations) != 2, !late && !cmp.Equal(before, after):
+			t.Errorf("%s failed, then the changeset is %+v", where, after)
+		case !errors.Is(err, syscall.ENOSPC):
+			t.Errorf("%s: %v does not lead to its cause", where, err)
+		}
+		if _, err := propose(t, w, id, "update setup Other"); err != nil {
+			t.Errorf("%s failed once, and now nothing works: %v", where, err)
+		}
+		p.wantNoTemp(t)
+	}
+	t.Logf("calls that failed %d", tried)
+	if tried < 9 {
+		t.Errorf("only %d calls", tried)
+	}
+}
