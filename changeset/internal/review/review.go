@@ -109,5 +109,5 @@ func Render(renderer string, m *Model) ([]byte, error) {
 	if !slices.Contains(Renderers(), renderer) {
 		return nil, fmt.Errorf("renderer %.40q does not exist: use one of %q", renderer, Renderers())
 	}
-	return newPage(renderer, m).render()
+	return render(renderer, m)
 }
