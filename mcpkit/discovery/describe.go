@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/mcpcontract/mcpcontract/mcpkit"
+	"github.com/mcpcontract/mcpcontract/mcpkit/internal/paging"
 	"github.com/mcpcontract/mcpcontract/resolve"
 )
 
@@ -113,11 +114,11 @@ func (d *discovery) describe(repo *resolve.Repo, entrypoints []resolve.Entrypoin
 		}
 		reply.Entrypoints = append(reply.Entrypoints, shown)
 	}
-	if cost(reply) > d.opts.MaxPage-envelope {
+	if paging.Cost(reply) > d.opts.MaxPage-paging.Envelope {
 		for i := range reply.Entrypoints {
 			reply.Entrypoints[i].SHA256, reply.Entrypoints[i].Size = "", nil
 		}
-		cutLists(&reply, d.opts.MaxPage-envelope)
+		cutLists(&reply, d.opts.MaxPage-paging.Envelope)
 	}
 	return reply
 }
@@ -137,7 +138,7 @@ func cutLists(reply *description, limit int) {
 		mapList("views", &reply.Views),
 		mapList("resource_roots", &reply.ResourceRoots),
 	}
-	for cost(*reply) > limit-cutNotices {
+	for paging.Cost(*reply) > limit-cutNotices {
 		worst := slices.MaxFunc(lists, func(a, b *cutList) int { return cmp.Compare(a.cost(), b.cost()) })
 		if worst.len() == 0 {
 			break // what is left is bounded by the registry
@@ -167,7 +168,7 @@ func sliceList[T any](name string, list *[]T) *cutList {
 	return &cutList{
 		name: name, total: len(*list),
 		len:  func() int { return len(*list) },
-		cost: func() int { return cost(*list) },
+		cost: func() int { return paging.Cost(*list) },
 		keep: func(n int) { *list = (*list)[:n:n] },
 	}
 }
@@ -176,7 +177,7 @@ func mapList[T any](name string, list *map[string]T) *cutList {
 	return &cutList{
 		name: name, total: len(*list),
 		len:  func() int { return len(*list) },
-		cost: func() int { return cost(*list) },
+		cost: func() int { return paging.Cost(*list) },
 		keep: func(n int) {
 			kept := make(map[string]T, n)
 			for _, key := range slices.Sorted(maps.Keys(*list))[:n] {

@@ -7,8 +7,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/mcpcontract/mcpcontract/mcpkit"
+	"github.com/mcpcontract/mcpcontract/mcpkit/internal/paging"
 	"github.com/mcpcontract/mcpcontract/resolve"
-	"github.com/mcpcontract/mcpcontract/result"
 )
 
 // Codes of this package. Those of a repo and its files are in package resolve,
@@ -16,7 +16,7 @@ import (
 const (
 	// CodeSnapshotChanged: what a cursor leads through changed since the page
 	// before. Start again without a cursor.
-	CodeSnapshotChanged = "snapshot_changed"
+	CodeSnapshotChanged = paging.CodeSnapshotChanged
 	// CodeWorkspaceUnreadable: the folder of the workspace cannot be opened.
 	CodeWorkspaceUnreadable = "workspace_unreadable"
 )
@@ -65,23 +65,20 @@ func (o *Options) withDefaults() Options {
 
 // discovery is one installed feature. It is read only after install.
 type discovery struct {
-	resolver   *resolve.Resolver
-	opts       Options
-	sealer     result.Sealer
-	cursorCost int // bytes of the longest cursor on the wire
-	readTool   string
-	listTool   string
+	resolver *resolve.Resolver
+	opts     Options
+	pager    *paging.Pager
+	readTool string
+	listTool string
 }
 
 func (d *discovery) install(in *mcpkit.Installer) error {
-	d.sealer = in.Sealer()
 	d.readTool = in.ToolName("read_view")
 	d.listTool = in.ToolName("list_repos")
-	longest, err := d.cursors().seal(1<<62, digest[int](nil))
-	if err != nil {
+	var err error
+	if d.pager, err = paging.New(in.Sealer(), "discovery", d.opts.MaxPage); err != nil {
 		return err
 	}
-	d.cursorCost = cost(struct{ NextCursor string }{longest})
 	features := []mcpkit.Feature{
 		d.reposTool(in).Install,
 		d.resolveTool(in).Install,

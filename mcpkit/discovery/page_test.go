@@ -1,112 +1,12 @@
 package discovery_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"unicode/utf8"
-
-	"github.com/google/go-cmp/cmp"
-
-	"github.com/mcpcontract/mcpcontract/mcpkit/discovery"
 )
-
-func TestPageText(t *testing.T) {
-	tests := []struct {
-		name, text string
-		budget     int
-		want       []string
-	}{
-		{"empty", "", 10, []string{""}},
-		{"fits", "abc\ndef\n", 20, []string{"abc\ndef\n"}},
-		{"at a line end", "abc\ndef\nghi", 14, []string{"abc\ndef\n", "ghi"}},
-		{"a line over the budget", "0123456789abc\nx", 10, []string{"0123456789", "abc\nx"}},
-		{"between characters", "ääääää", 9, []string{"ääää", "ää"}},
-		{"one character over the budget", "\"\"", 1, []string{`"`, `"`}},
-		{"escapes count", "\\\\\\\\", 8, []string{`\\`, `\\`}},
-		{"line ends of two characters", "a\r\nb\r\n", 9, []string{"a\r\n", "b\r\n"}},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			var got []string
-			for from := 0; ; {
-				page, next := discovery.PageText(tt.text, from, tt.budget)
-				if got = append(got, page); next == 0 || len(got) > 10 {
-					break
-				}
-				from = next
-			}
-			if diff := cmp.Diff(tt.want, got); diff != "" {
-				t.Errorf("pages (-want +got):\n%s", diff)
-			}
-		})
-	}
-}
-
-// FuzzPageText: pages joined are the text, none is empty or over the budget or
-// splits a character, and a page ends within a line only if that line does not
-// fit.
-func FuzzPageText(f *testing.F) {
-	f.Add("plain\ntext\n", 8)
-	f.Add("\x01<\"\\\u2028ä\r\n", 16)
-	f.Fuzz(func(t *testing.T, text string, budget int) {
-		if !utf8.ValidString(text) || budget < 8 || budget > 1<<20 {
-			t.Skip()
-		}
-		var joined strings.Builder
-		for from := 0; ; {
-			page, next := discovery.PageText(text, from, budget)
-			joined.WriteString(page)
-			if next == 0 {
-				break
-			}
-			if page == "" || next != from+len(page) || !utf8.ValidString(page) {
-				t.Fatalf("page %q from %d, next %d", page, from, next)
-			}
-			if !strings.HasSuffix(page, "\n") && strings.Contains(page, "\n") {
-				t.Fatalf("page %q ends within a line and holds a whole one", page)
-			}
-			if spent := wireCost(t, page); spent > budget {
-				t.Fatalf("page %q costs %d of %d", page, spent, budget)
-			}
-			from = next
-		}
-		if joined.String() != text {
-			t.Fatalf("joined pages differ: %q, want %q", joined.String(), text)
-		}
-	})
-}
-
-// wireCost is the length of text in a JSON string in a JSON string.
-func wireCost(t *testing.T, text string) int {
-	t.Helper()
-	inner, err := json.Marshal(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	outer, err := json.Marshal(string(inner[1 : len(inner)-1]))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return len(outer) - 2
-}
-
-func TestCost(t *testing.T) {
-	value := map[string]string{"a \"quoted\" name\n": "<&>\u2028\\ ä \x01"}
-	inner, err := json.Marshal(value)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got, want := discovery.Cost(value), wireCost(t, string(inner)); got > want+20 || got < len(inner) {
-		t.Errorf("got %d, the wire takes at most %d", got, want)
-	}
-	if discovery.Cost(func() {}) != 0 {
-		t.Error("what cannot be encoded costs something")
-	}
-}
 
 type textPage struct {
 	Text       string

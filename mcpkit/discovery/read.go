@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/mcpcontract/mcpcontract/mcpkit"
+	"github.com/mcpcontract/mcpcontract/mcpkit/internal/paging"
 	"github.com/mcpcontract/mcpcontract/resolve"
 	"github.com/mcpcontract/mcpcontract/result"
 )
@@ -44,7 +45,7 @@ func (d *discovery) entrypointTool(in *mcpkit.Installer) mcpkit.Tool[entrypointA
 			" lists them. Anything else is refused with what is declared. Long files come in pages.",
 		Effect: mcpkit.ReadOnly,
 		Run: func(ctx context.Context, args entrypointArgs) (textPage, error) {
-			page, err := d.read(ctx, args.RepoID, args.Cursor, d.cursors("read_entrypoint", args.RepoID, args.Path),
+			page, err := d.read(ctx, args.RepoID, args.Cursor, d.pager.Query("read_entrypoint", args.RepoID, args.Path),
 				func(repo *resolve.Repo) (*resolve.File, error) { return repo.Open(ctx, args.Path) })
 			return page, nameLister(err, in.ToolName("scan_root"))
 		},
@@ -59,14 +60,14 @@ func (d *discovery) viewTool() mcpkit.Tool[viewArgs, textPage] {
 			"The same text is the resource repo://{repo}/{view}. Long views come in pages.",
 		Effect: mcpkit.ReadOnly,
 		Run: func(ctx context.Context, args viewArgs) (textPage, error) {
-			return d.read(ctx, args.RepoID, args.Cursor, d.cursors("read_view", args.RepoID, args.View),
+			return d.read(ctx, args.RepoID, args.Cursor, d.pager.Query("read_view", args.RepoID, args.View),
 				func(repo *resolve.Repo) (*resolve.File, error) { return repo.View(ctx, args.View) })
 		},
 	}
 }
 
 // read returns one page of the file that get opens.
-func (d *discovery) read(ctx context.Context, id, cursor string, c cursors, get func(*resolve.Repo) (*resolve.File, error)) (page textPage, err error) {
+func (d *discovery) read(ctx context.Context, id, cursor string, q paging.Query, get func(*resolve.Repo) (*resolve.File, error)) (page textPage, err error) {
 	err = d.repo(ctx, id, func(repo *resolve.Repo) error {
 		file, err := get(repo)
 		if err != nil {
@@ -76,15 +77,15 @@ func (d *discovery) read(ctx context.Context, id, cursor string, c cursors, get 
 		if err != nil {
 			return err
 		}
-		from, err := c.open(cursor, file.SHA256)
+		from, err := q.Open(cursor, file.SHA256)
 		if err != nil {
 			return err
 		}
 		page = textPage{RepoID: repo.ID, Path: file.Path, SHA256: file.SHA256, Size: len(file.Data), Provenance: provenanceOf(repo, file)}
 		next := 0
-		page.Text, next = pageText(text, min(from, len(text)), d.opts.MaxPage-envelope-d.cursorCost-cost(page))
+		page.Text, next = paging.Text(text, min(from, len(text)), d.pager.Room()-paging.Cost(page))
 		if next > 0 {
-			page.NextCursor, err = c.seal(next, file.SHA256)
+			page.NextCursor, err = q.Seal(next, file.SHA256)
 		}
 		return err
 	})

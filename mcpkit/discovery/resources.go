@@ -12,6 +12,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/mcpcontract/mcpcontract/mcpkit"
+	"github.com/mcpcontract/mcpcontract/mcpkit/internal/paging"
 	"github.com/mcpcontract/mcpcontract/registry"
 	"github.com/mcpcontract/mcpcontract/resolve"
 )
@@ -119,9 +120,9 @@ func (d *discovery) indexText() (string, error) {
 		Omitted int          `json:"omitted,omitempty"`
 		Hint    string       `json:"hint,omitempty"`
 	}{Items: []listedRepo{}}
-	room := d.opts.MaxResource - envelope
+	room := d.opts.MaxResource - paging.Envelope
 	for i, repo := range repos {
-		if room -= cost(repo); room < 0 {
+		if room -= paging.Cost(repo); room < 0 {
 			index.Omitted = len(repos) - i
 			index.Hint = "use the tool " + d.listTool + " for the rest"
 			break

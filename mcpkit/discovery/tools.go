@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/mcpcontract/mcpcontract/mcpkit"
+	"github.com/mcpcontract/mcpcontract/mcpkit/internal/paging"
 	"github.com/mcpcontract/mcpcontract/registry"
 	"github.com/mcpcontract/mcpcontract/resolve"
 	"github.com/mcpcontract/mcpcontract/result"
@@ -45,8 +46,8 @@ func (d *discovery) reposTool(in *mcpkit.Installer) mcpkit.Tool[listArgs, result
 		Effect: mcpkit.ReadOnly,
 		Run: func(_ context.Context, args listArgs) (result.Page[listedRepo], error) {
 			reg := d.resolver.Registry()
-			query := d.cursors("list_repos", args.Lifecycle, args.Owner, args.RepoClass, strconv.FormatBool(args.IncludeArchived))
-			return pageItems(d, query, args.Cursor, reg.Digest(), selectRepos(reg, args))
+			query := d.pager.Query("list_repos", args.Lifecycle, args.Owner, args.RepoClass, strconv.FormatBool(args.IncludeArchived))
+			return paging.Items(query, args.Cursor, reg.Digest(), 0, selectRepos(reg, args))
 		},
 	}
 }
@@ -103,7 +104,7 @@ func (d *discovery) scanTool(in *mcpkit.Installer) mcpkit.Tool[scanArgs, result.
 				for i, e := range entries {
 					files[i] = scannedFile(e)
 				}
-				page, err = pageItems(d, d.cursors("scan_root", args.RepoID, args.Type), args.Cursor, digest(files), files)
+				page, err = paging.Items(d.pager.Query("scan_root", args.RepoID, args.Type), args.Cursor, paging.Digest(files), 0, files)
 				return err
 			})
 			return page, err
@@ -150,7 +151,7 @@ func (d *discovery) checkTool() mcpkit.Tool[checkArgs, result.Page[problem]] {
 					RepoID: p.RepoID, Field: p.Field, File: inWorkspace(reg, p.File), Line: p.Line, Column: p.Column,
 				})
 			}
-			return pageItems(d, d.cursors("check_registry"), args.Cursor, digest(problems), problems)
+			return paging.Items(d.pager.Query("check_registry"), args.Cursor, paging.Digest(problems), 0, problems)
 		},
 	}
 }
