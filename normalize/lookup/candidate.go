@@ -17,12 +17,12 @@ type candidate struct {
 
 // take parses the text of a source as any paste is parsed and keeps the records
 // that can be run elsewhere than in a working copy and that keep lets pass; nil
-// lets all pass. It writes the evidence and reports how many were kept.
-func (s *session) take(step, source, text string, keep func(target) bool) int {
+// lets all pass.
+func (s *session) take(step, source, text string, keep func(target) bool) {
 	paste, err := normalize.Parse([]byte(text), &normalize.ParseOptions{Name: step})
 	if err != nil {
 		s.note(step, source, "cannot be read: "+clip(err.Error()))
-		return 0
+		return
 	}
 	var kept, left []string
 	for _, server := range paste.Servers {
@@ -36,7 +36,6 @@ func (s *session) take(step, source, text string, keep func(target) bool) int {
 		kept = appendNew(kept, c.target.String())
 	}
 	s.note(step, source, outcome(kept, left))
-	return len(kept)
 }
 
 // outcome words what a text gave.
@@ -59,24 +58,14 @@ func unusable(c *candidate, keep func(target) bool) string {
 		return clip(c.server.Err.Message)
 	case c.target.kind == kindLocal:
 		return "a program of a working copy"
-	case strings.Contains(c.target.id, "${") || slices.ContainsFunc(c.server.Args, isBuildPlaceholder):
-		return "a placeholder of a build in " + c.target.kind
+	case c.target.kind != kindRemote && strings.ContainsAny(c.target.spec, "${}<>"):
+		return "a " + c.target.kind + " package whose name or version is a placeholder"
 	case slices.ContainsFunc(c.server.Notes, func(n normalize.Note) bool { return n.Code == normalize.Placeholder && n.Subject == "url" }):
 		return "an address to be filled in"
 	case keep != nil && !keep(c.target):
 		return c.target.String() + ", which nothing ties to the reference"
 	}
 	return ""
-}
-
-// isBuildPlaceholder tells a version that a build fills in.
-func isBuildPlaceholder(arg string) bool {
-	for _, v := range []string{"@${", "==${", ":${"} {
-		if strings.Contains(arg, v) && strings.Contains(arg, "VERSION") {
-			return true
-		}
-	}
-	return false
 }
 
 // noValues puts references in place of the values that a stranger's text should
@@ -94,7 +83,10 @@ func noValues(server *normalize.Server) {
 	for i := range server.Headers {
 		v := &server.Headers[i]
 		if open := dropNote(server, "headers."+v.Name); open {
-			v.Value = "${" + strings.ToUpper(strings.ReplaceAll(v.Name, "-", "_")) + "}"
+			scheme, _, ok := strings.Cut(v.Value, " ") // such as "Bearer"
+			if v.Value = "${" + strings.ToUpper(strings.ReplaceAll(v.Name, "-", "_")) + "}"; ok {
+				v.Value = scheme + " " + v.Value
+			}
 		}
 	}
 }
@@ -113,7 +105,11 @@ func dropNote(server *normalize.Server, field string) bool {
 // anything decides how the server is run; every later source that knows this
 // kind of way has to name the same program or address.
 func (s *session) decide() (*normalize.Server, *Error) {
-	if len(s.found) == 0 {
+	switch {
+	case s.several != nil:
+		s.note(stepDecision, stepRegistry, s.several.Message)
+		return nil, s.several
+	case len(s.found) == 0:
 		return nil, s.nothing()
 	}
 	first := s.found[0].source

@@ -3,12 +3,15 @@ package lookup
 import (
 	"errors"
 	"strconv"
+	"strings"
 	"time"
+	"unicode"
 )
 
 // Code is the stable machine code of an [Error].
 type Code string
 
+// Codes of errors.
 const (
 	CodeInvalid     Code = "reference_invalid"   // the text is no reference; the message says what is wrong with it
 	CodeNotFound    Code = "reference_not_found" // every source was asked and none knows how to run it
@@ -79,11 +82,16 @@ func CodeOf(err error) Code {
 // maxQuote is the length of a piece of a source's text in messages and evidence.
 const maxQuote = 120
 
-// clip shortens text of a stranger for a message.
+// clip makes text of a stranger fit for a message: short and on one line.
 func clip(s string) string {
-	r := []rune(s)
+	r := []rune(strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || r == unicode.ReplacementChar {
+			return ' '
+		}
+		return r
+	}, s))
 	if len(r) <= maxQuote {
-		return s
+		return string(r)
 	}
 	return string(r[:maxQuote-1]) + "…"
 }

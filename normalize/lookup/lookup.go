@@ -166,6 +166,8 @@ type session struct {
 	trouble, repoTrouble *Error
 	// offered is the choice that a vague reference leaves.
 	offered *Error
+	// several is set where the reference stands for several servers.
+	several *Error
 }
 
 // shown is the reference as evidence may show it. Free text is left out, since

@@ -25,8 +25,8 @@ func (s *session) packageJSON(f repositoryFile, source, text string) {
 		s.note(f.path, source, "cannot be read as the file of a package")
 		return
 	}
-	if registryName.MatchString(file.MCPName) {
-		s.repo.names = appendNew(s.repo.names, file.MCPName)
+	if registryName.MatchString(file.MCPName) && s.aboutAnother(f.path, source, file.MCPName) {
+		return
 	}
 	uses := slices.Clone(file.Keywords)
 	for name := range file.Dependencies {

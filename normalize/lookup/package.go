@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/mcpcontract/mcpcontract/normalize"
 )
@@ -85,13 +86,16 @@ func (s *session) barePackage(ctx context.Context) {
 		s.offer(entries)
 		return
 	}
-	s.ref.eco = s.found[0].target.kind
-	if slices.ContainsFunc(s.found, func(c candidate) bool { return c.target.kind != s.ref.eco }) {
+	var ways []string
+	for _, c := range s.found {
+		ways = appendNew(ways, c.target.String())
+	}
+	if len(ways) > 1 {
+		s.several = ambiguous(ways...)
 		return
 	}
-	if s.ref.version != "" {
-		s.pin()
-	}
+	s.ref.eco = s.found[0].target.kind
+	s.pin()
 }
 
 // offer writes down what a reference may mean, for a person to choose from.
@@ -118,10 +122,16 @@ func (s *session) offer(entries []*entry) {
 	s.note(stepDecision, stepRegistry, s.offered.Message)
 }
 
+// maxWord is the length of a word of a description that is searched for.
+const maxWord = 20
+
 // search asks the registry for the longest words of a description. What it
 // finds is a choice for a person and never taken.
 func (s *session) search(ctx context.Context) {
-	words := telling(s.ref.name)
+	// Only plain words leave the machine: a description can hold anything.
+	words := slices.DeleteFunc(telling(s.ref.name), func(w string) bool {
+		return len(w) > maxWord || strings.ContainsFunc(w, func(r rune) bool { return !unicode.IsLetter(r) })
+	})
 	slices.SortStableFunc(words, func(a, b string) int { return len(b) - len(a) })
 	var entries []*entry
 	for _, word := range words[:min(2, len(words))] {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -62,16 +63,39 @@ func parseReference(text string) (reference, error) {
 	if len(text) > maxReference {
 		return reference{}, errors.New("a reference has at most " + strconv.Itoa(maxReference) + " bytes")
 	}
-	text = strings.TrimFunc(text, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("<>\"'`", r) })
+	text = tidy(text)
 	switch {
 	case text == "":
 		return reference{}, errors.New("the reference is empty; give an address, a name or a few words")
-	case !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl) && !strings.ContainsAny(text, "\n\t"):
-		return reference{}, errors.New("the reference holds bytes that are no text")
-	case strings.ContainsFunc(text, unicode.IsSpace):
+	case !utf8.ValidString(text) || strings.ContainsFunc(text, isUnprintable):
+		return reference{}, errors.New("a reference is one line of text")
+	}
+	if prefix, rest, ok := strings.Cut(text, ":"); ok {
+		if ref, known, err := parsePrefixed(strings.ToLower(prefix), rest); known {
+			return ref, err
+		}
+	}
+	if strings.ContainsFunc(text, unicode.IsSpace) {
 		return parseWords(text)
 	}
 	return parseWord(text)
+}
+
+// tidy takes away what copying leaves around a reference: blanks, continued
+// lines and a pair of quotes.
+func tidy(text string) string {
+	text = strings.NewReplacer("\\\r\n", " ", "\\\n", " ", "\t", " ").Replace(text)
+	for {
+		text = strings.TrimSpace(text)
+		if n := len(text) - 1; n > 0 && slices.Contains([]string{"<>", `""`, "''", "``"}, text[:1]+text[n:]) {
+			text = text[1:n]
+			continue
+		}
+		if !strings.ContainsAny(text, "\"'`\r\n") {
+			text = strings.Join(strings.Fields(text), " ")
+		}
+		return text
+	}
 }
 
 // parseWord reads a reference without blanks, from the most telling spelling to
@@ -82,11 +106,6 @@ func parseWord(text string) (reference, error) {
 	}
 	if strings.Contains(text, "://") {
 		return parseAddress(text)
-	}
-	if prefix, rest, ok := strings.Cut(text, ":"); ok {
-		if ref, known, err := parsePrefixed(strings.ToLower(prefix), rest); known {
-			return ref, err
-		}
 	}
 	host, _, slash := strings.Cut(text, "/")
 	if host = strings.ToLower(host); slash && (strings.HasSuffix(host, "github.com") || knownHost(host)) {
@@ -124,6 +143,8 @@ func parseName(text string) (reference, error) {
 	switch {
 	case strings.Contains(owner, ".") && registryName.MatchString(name) && (version == "" || versionText.MatchString(version)):
 		return reference{kind: refRegistry, name: name, version: version}, nil
+	case slashed && ownerName.MatchString(owner) && (strings.Contains(repo, "/tree/") || strings.Contains(repo, "/blob/")):
+		return parseAddress("https://github.com/" + text)
 	case slashed && ownerName.MatchString(owner) && isRepo(repo):
 		return reference{kind: refGitHub, owner: owner, repo: strings.TrimSuffix(repo, ".git")}, nil
 	case strings.ContainsAny(text, ":/") && !strings.HasPrefix(text, "@") && imageText.MatchString(text):
@@ -169,7 +190,7 @@ func ownedReference(kind referenceKind, text string) (reference, error) {
 // parseWords reads a text with blanks: a command line that runs a package, or a
 // description. A whole configuration is neither.
 func parseWords(text string) (reference, error) {
-	words := reference{kind: refWords, name: strings.Join(strings.Fields(text), " ")}
+	words := reference{kind: refWords, name: text}
 	paste, err := normalize.Parse([]byte(text), nil)
 	if err != nil || len(paste.Servers) == 0 {
 		return words, nil //nolint:nilerr // what is no command line is a description
@@ -193,7 +214,7 @@ func parseWords(text string) (reference, error) {
 	if ref, ok := plainPackage(s, t); ok {
 		return ref, nil
 	}
-	return reference{kind: refCommand, name: strings.TrimSpace(text)}, nil
+	return reference{kind: refCommand, name: text}, nil
 }
 
 // parseNamed reads the reference that a command line only names.
@@ -223,10 +244,7 @@ func (r reference) String() string {
 	case refGitHub:
 		s := "https://github.com/" + r.owner + "/" + r.repo
 		if len(r.rest) > 0 {
-			s += "/tree"
-		}
-		for _, part := range r.rest {
-			s += "/" + url.PathEscape(part)
+			s += "/tree" + escaped(r.rest)
 		}
 		return s
 	case refSmithery:
@@ -237,6 +255,15 @@ func (r reference) String() string {
 		return r.eco + ":" + r.versioned()
 	}
 	return r.versioned()
+}
+
+// escaped makes a path of parts.
+func escaped(parts []string) string {
+	var b strings.Builder
+	for _, part := range parts {
+		b.WriteString("/" + url.PathEscape(part))
+	}
+	return b.String()
 }
 
 // versioned gives the name with its version.

@@ -72,9 +72,18 @@ func segments(u *url.URL) ([]string, error) {
 	return parts, nil
 }
 
+// notOwners begin addresses of GitHub's own pages.
+var notOwners = map[string]bool{
+	"orgs": true, "topics": true, "marketplace": true, "features": true, "settings": true, "sponsors": true,
+	"collections": true, "apps": true, "login": true, "search": true, "explore": true, "notifications": true, "mcp": true,
+}
+
 // gitHubReference reads the path of an address on GitHub.
 func gitHubReference(parts []string) (reference, error) {
-	if len(parts) < 2 || !ownerName.MatchString(parts[0]) || !isRepo(parts[1]) {
+	if len(parts) > 2 && parts[0] == "mcp" {
+		parts = parts[1:3] // GitHub's own directory of servers
+	}
+	if len(parts) < 2 || !ownerName.MatchString(parts[0]) || !isRepo(parts[1]) || notOwners[strings.ToLower(parts[0])] {
 		return reference{}, errors.New("this is no address of a repository; it has to be https://github.com/OWNER/REPO")
 	}
 	ref := reference{kind: refGitHub, owner: parts[0], repo: strings.TrimSuffix(parts[1], ".git")}

@@ -1,6 +1,7 @@
 package lookup
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"net/url"
@@ -57,10 +58,23 @@ func (s *session) gitHub(ctx context.Context) {
 	}
 	ofFiles := s.found
 	s.found = nil
-	for _, e := range s.confirmed(entries) {
-		s.takeEntry(e, nil)
-	}
+	s.takeOnly(s.confirmed(entries))
 	s.found = append(s.found, ofFiles...)
+}
+
+// takeOnly takes the one entry of the repository. Several are several servers.
+func (s *session) takeOnly(entries []*entry) {
+	var list []string
+	for _, e := range entries {
+		list = append(list, clip(e.Name))
+	}
+	switch len(entries) {
+	case 0:
+	case 1:
+		s.takeEntry(entries[0], nil)
+	default:
+		s.several = ambiguous(list...)
+	}
 }
 
 // confirmed keeps the entries that belong to the repository. Anyone can publish
@@ -68,17 +82,24 @@ func (s *session) gitHub(ctx context.Context) {
 // be named by the repository.
 func (s *session) confirmed(entries []*entry) []*entry {
 	var mine []*entry
+	var foreign, unnamed []string
 	for _, e := range entries {
 		namespace, _, _ := strings.Cut(e.Name, "/")
 		owner, isGitHub := strings.CutPrefix(strings.ToLower(namespace), "io.github.")
 		switch {
 		case isGitHub && owner != strings.ToLower(s.ref.owner):
-			s.note(stepRegistry, e.source, clip(e.Name)+" claims the repository but belongs to another owner: left out")
+			foreign = append(foreign, clip(e.Name))
 		case !isGitHub && !s.repo.vouches(e):
-			s.note(stepRegistry, e.source, clip(e.Name)+" claims the repository, which does not name it: left out")
+			unnamed = append(unnamed, clip(e.Name))
 		default:
 			mine = append(mine, e)
 		}
+	}
+	if len(foreign) > 0 {
+		s.note(stepRegistry, entries[0].source, "left out, since they claim the repository but belong to another owner: "+listed(foreign))
+	}
+	if len(unnamed) > 0 {
+		s.note(stepRegistry, entries[0].source, "left out, since they claim the repository, which does not name them: "+listed(unnamed))
 	}
 	return s.narrowed(mine)
 }
@@ -123,13 +144,24 @@ func (s *session) readRepository(ctx context.Context, ref reference) {
 			s.readFile(ctx, f, f.path)
 		}
 	}
-	for _, name := range s.repo.files {
-		if low := strings.ToLower(name); low == "readme" || strings.HasPrefix(low, "readme.") {
-			s.readFile(ctx, repositoryFile{"README", (*session).readme}, name)
-			return
+	if name := s.readmeName(); name != "" {
+		s.readFile(ctx, repositoryFile{"README", (*session).readme}, name)
+	} else {
+		s.note("README", s.folderURL(), "the folder has none")
+	}
+}
+
+// readmeName finds the README, the one in the usual form and without a language
+// in its name first.
+func (s *session) readmeName() string {
+	for _, want := range []string{"readme.md", "readme", "readme.markdown", "readme.rst", "readme.txt", "readme.en.md"} {
+		for _, name := range s.repo.files {
+			if strings.ToLower(name) == want {
+				return name
+			}
 		}
 	}
-	s.note("README", s.folderURL(), "the folder has none")
+	return ""
 }
 
 // maxBranchParts is how many parts a branch with slashes may have.
@@ -159,10 +191,7 @@ func (s *session) listFolder(ctx context.Context) bool {
 
 func (s *session) folderURL() string {
 	r := s.repo.ref
-	address := s.r.api + "/repos/" + r.owner + "/" + r.repo + "/contents"
-	for _, part := range s.repo.dir {
-		address += "/" + url.PathEscape(part)
-	}
+	address := s.r.api + "/repos/" + r.owner + "/" + r.repo + "/contents" + escaped(s.repo.dir)
 	if s.repo.branch != "" && s.repo.branch != "HEAD" {
 		address += "?" + url.Values{"ref": {s.repo.branch}}.Encode()
 	}
@@ -198,14 +227,8 @@ func (s *session) readListing(a answer) bool {
 // readFile fetches one file and lets its reader look at it.
 func (s *session) readFile(ctx context.Context, f repositoryFile, name string) {
 	r := s.repo.ref
-	address := s.r.raw + "/" + r.owner + "/" + r.repo
-	branch := s.repo.branch
-	if branch == "" {
-		branch = "HEAD"
-	}
-	for _, part := range slices.Concat(strings.Split(branch, "/"), s.repo.dir, strings.Split(name, "/")) {
-		address += "/" + url.PathEscape(part)
-	}
+	branch := strings.Split(cmp.Or(s.repo.branch, "HEAD"), "/")
+	address := s.r.raw + "/" + r.owner + "/" + r.repo + escaped(slices.Concat(branch, s.repo.dir, strings.Split(name, "/")))
 	asked := len(s.evidence)
 	a, ok := s.ask(ctx, f.path, address)
 	if !ok {
@@ -223,10 +246,25 @@ func (s *session) serverJSON(f repositoryFile, source, text string) {
 	var file struct {
 		Name string `json:"name"`
 	}
-	if err := json.Unmarshal([]byte(text), &file); err == nil && registryName.MatchString(file.Name) {
-		s.repo.names = appendNew(s.repo.names, file.Name)
+	if err := json.Unmarshal([]byte(text), &file); err != nil || !registryName.MatchString(file.Name) {
+		s.tied(f, source, text) // some other file of this name
+		return
+	}
+	if s.aboutAnother(f.path, source, file.Name) {
+		return
 	}
 	s.take(f.path, source, text, nil)
+}
+
+// aboutAnother notes the registry's name that a file claims, and tells whether
+// the reference is another such name.
+func (s *session) aboutAnother(step, source, name string) bool {
+	if s.ref.kind == refRegistry && name != s.ref.name {
+		s.note(step, source, "is about another server, "+clip(name))
+		return true
+	}
+	s.repo.names = appendNew(s.repo.names, name)
+	return false
 }
 
 // tied reads a file that can hold a server of the repository as well as those

@@ -3,6 +3,7 @@ package lookup
 import (
 	"net/url"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/mcpcontract/mcpcontract/normalize"
@@ -14,6 +15,8 @@ const (
 	kindPyPI     = "pypi"
 	kindOCI      = "oci"
 	kindNuGet    = "nuget"
+	kindGo       = "go"
+	kindDeno     = "deno"
 	kindRemote   = "remote"
 	kindSmithery = "smithery"
 	kindLocal    = "local" // a program of the machine, or a file of a working copy
@@ -21,13 +24,14 @@ const (
 
 // preferred is the order in which the ways to run one server are taken where a
 // source gives several: packages, then containers, then addresses.
-var preferred = [...]string{kindNPM, kindPyPI, kindNuGet, kindOCI, kindSmithery, kindRemote}
+var preferred = [...]string{kindNPM, kindPyPI, kindNuGet, kindGo, kindDeno, kindOCI, kindSmithery, kindRemote}
 
 // A target is what a record runs or reaches, without its version, so that two
 // sources can be compared.
 type target struct {
 	kind string
 	id   string
+	spec string   // id as it is written, with its version
 	tail []string // the arguments of the program itself
 }
 
@@ -39,11 +43,23 @@ func targetOf(s *normalize.Server) target {
 	case s.Equivalent != nil:
 		return targetOf(s.Equivalent)
 	case s.Command == "" && s.URL != "":
-		return target{kind: kindRemote, id: bareURL(s.URL)}
+		return remoteTarget(s.URL)
 	case s.Image != "":
 		return imageTarget(s)
 	}
 	return launcherTarget(s)
+}
+
+// remoteTarget is an address; one of the same machine is nothing that others
+// can reach.
+func remoteTarget(address string) target {
+	t := target{kind: kindRemote, id: bareURL(address), spec: address}
+	if u, err := url.Parse(t.id); err == nil {
+		if host := u.Hostname(); host == "localhost" || strings.HasPrefix(host, "127.") || host == "::1" || host == "0.0.0.0" {
+			t.kind = kindLocal
+		}
+	}
+	return t
 }
 
 // bareURL makes addresses of one server equal: without query, and without what
@@ -59,7 +75,7 @@ func bareURL(s string) string {
 }
 
 func imageTarget(s *normalize.Server) target {
-	t := target{kind: kindOCI, id: bareImage(s.Image)}
+	t := target{kind: kindOCI, id: bareImage(s.Image), spec: s.Image}
 	for i, arg := range s.Args {
 		if arg == s.Image {
 			t.tail = s.Args[i+1:]
@@ -100,6 +116,8 @@ var launchers = map[string]launcher{
 	"uv":   {kind: kindPyPI, sub: []string{"tool run", "x"}, pkg: []string{"--from"}, valued: []string{"--with", "--python", "-p"}},
 	"pipx": {kind: kindPyPI, sub: []string{"run"}, pkg: []string{"--spec"}, valued: []string{"--python"}},
 	"dnx":  {kind: kindNuGet},
+	"go":   {kind: kindGo, sub: []string{"run"}},
+	"deno": {kind: kindDeno, sub: []string{"run"}},
 }
 
 // launcherTarget reads the package out of a command line.
@@ -114,13 +132,27 @@ func launcherTarget(s *normalize.Server) target {
 		return local
 	}
 	pkg, tail := l.split(args)
-	if pkg == "" {
+	if pkg == "" || isPath(l.kind, pkg) {
 		return local
 	}
 	if name, _ := splitVersion(pkg); name == "@smithery/cli" && len(tail) > 1 && tail[0] == "run" {
-		return target{kind: kindSmithery, id: tail[1]}
+		return target{kind: kindSmithery, id: tail[1], spec: tail[1]}
 	}
-	return target{kind: l.kind, id: barePackage(l.kind, pkg), tail: tail}
+	return target{kind: l.kind, id: barePackage(l.kind, pkg), spec: pkg, tail: tail}
+}
+
+// isPath tells a folder or file of the machine from a package that others can
+// get.
+func isPath(kind, pkg string) bool {
+	switch {
+	case strings.HasPrefix(pkg, ".") || strings.HasPrefix(pkg, "/") || strings.HasPrefix(pkg, "~") || strings.HasPrefix(pkg, "file:") || strings.Contains(pkg, "\\"):
+		return true
+	case kind == kindGo:
+		return !strings.Contains(pkg, "@")
+	case kind == kindDeno:
+		return !strings.Contains(pkg, ":")
+	}
+	return false
 }
 
 // afterSub gives the arguments after the sub-command that makes the program a
@@ -149,25 +181,16 @@ func (l launcher) split(args []string) (pkg string, tail []string) {
 				return args[i], args[i+1:]
 			}
 			return pkg, args[i+1:] // the word is the program inside the package
-		case contains(l.pkg, name) && joined:
+		case slices.Contains(l.pkg, name) && joined:
 			pkg = value
-		case contains(l.pkg, name) && i+1 < len(args):
+		case slices.Contains(l.pkg, name) && i+1 < len(args):
 			i++
 			pkg = args[i]
-		case contains(l.valued, name) && !joined:
+		case slices.Contains(l.valued, name) && !joined:
 			i++
 		}
 	}
 	return pkg, nil
-}
-
-func contains(list []string, s string) bool {
-	for _, v := range list {
-		if v == s {
-			return true
-		}
-	}
-	return false
 }
 
 // barePackage gives the name under which two sources mean the same package.
@@ -188,8 +211,11 @@ func splitVersion(pkg string) (name, version string) {
 	if strings.Contains(pkg, ":") {
 		return pkg, ""
 	}
-	if i := strings.IndexAny(pkg, "=<>~!"); i > 0 {
-		return pkg[:i], strings.TrimLeft(pkg[i:], "=")
+	if name, version, ok := strings.Cut(pkg, "=="); ok && name != "" {
+		return name, version
+	}
+	if i := strings.IndexAny(pkg, "=<>!"); i > 0 { // ranges of PyPI, which are no version
+		return strings.TrimSuffix(pkg[:i], "~"), pkg[i:]
 	}
 	if i := strings.LastIndexByte(pkg, '@'); i > 0 {
 		return pkg[:i], pkg[i+1:]
