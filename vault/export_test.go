@@ -15,8 +15,8 @@ type (
 )
 
 // Decode and Encode read and write an envelope.
-func Decode(data []byte) (*Envelope, error)        { return decode(data) }
-func (e *envelope) EncodeForTest() ([]byte, error) { return e.encode() }
+func Decode(data []byte) (*Envelope, error) { return decode(data) }
+func Encode(e *Envelope) ([]byte, error)    { return e.encode() }
 
 // MACForTest authenticates e again with the data key of v, as nobody can who
 // lacks it.
@@ -51,3 +51,22 @@ func CreateTraced(ctx context.Context, root Files, p KeyProvider) (*Vault, error
 func CheapPassphrase(ask func(ctx context.Context) ([]byte, error)) KeyProvider {
 	return &passphrase{ask: ask, time: 1, memory: minMemory, threads: 1}
 }
+
+// ProfileForTest returns a profile without a look at the file.
+func ProfileForTest(v *Vault, name string) *Profile { return &Profile{vault: v, name: name} }
+
+// UnlockForTest returns the data key of a file, or nil.
+func UnlockForTest(data []byte, p KeyProvider) []byte {
+	e, err := decode(data)
+	if err != nil {
+		return nil
+	}
+	dek, err := e.unlock(context.Background(), "", p)
+	if err != nil {
+		return nil
+	}
+	return dek
+}
+
+// OpensForTest reports whether all of e opens with the data key.
+func OpensForTest(e *Envelope, dek []byte) bool { return verify(e, dek) == nil }

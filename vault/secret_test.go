@@ -1,0 +1,166 @@
+package vault_test
+
+import (
+	"bytes"
+	"encoding"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/BurntSushi/toml"
+
+	"github.com/mcpcontract/mcpcontract/vault"
+)
+
+// printed returns what fmt, slog, encoding/json and TOML make of a value.
+func printed(t *testing.T, value any) string {
+	t.Helper()
+	var b bytes.Buffer
+	for _, verb := range "vsdxXqbeoUTtpcgG" {
+		for _, flags := range []string{"", "+", "#", "40", "-", " ", "0", "+#"} {
+			fmt.Fprintf(&b, "%"+flags+string(verb)+"\n", value)
+		}
+	}
+	fmt.Fprintln(&b, value, []any{value}, map[string]any{"k": value}, struct{ V any }{value}, struct{ v any }{value}, &value)
+	opts := &slog.HandlerOptions{Level: slog.LevelDebug}
+	slog.New(slog.NewTextHandler(&b, opts)).Info("m", "k", value)
+	slog.New(slog.NewJSONHandler(&b, opts)).Info("m", "k", value, slog.Group("g", "k", value))
+	if data, err := json.Marshal(map[string]any{"k": value}); err == nil {
+		b.Write(data)
+	}
+	_ = toml.NewEncoder(&b).Encode(map[string]any{"k": value}) // what it refuses it does not show
+	return b.String()
+}
+
+func TestSecretIsRedacted(t *testing.T) {
+	v, _ := create(t)
+	set(t, v, "A", canary)
+	secret, _, err := profile(t, v, vault.Default).Get("A")
+	if err != nil {
+		t.Fatal(err)
+	}
+	type holder struct {
+		Public vault.Secret
+		hidden vault.Secret
+	}
+	for _, value := range []any{secret, &secret, holder{secret, secret}, &holder{secret, secret}, []vault.Secret{secret}, fmt.Errorf("bad %v", secret)} {
+		wantClean(t, fmt.Sprintf("a %T", value), printed(t, value))
+	}
+	const want = "[redacted]"
+	marshaled, err := json.Marshal(secret)
+	text, errText := encoding.TextMarshaler(secret).MarshalText()
+	if err != nil || errText != nil || string(marshaled) != `"`+want+`"` || string(text) != want {
+		t.Errorf("it marshals as %s and %s; %v %v", marshaled, text, err, errText)
+	}
+	for _, got := range []string{
+		fmt.Sprintf("%v", secret), fmt.Sprintf("%#v", secret), fmt.Sprintf("%x", secret), fmt.Sprintf("%d", secret),
+		secret.String(), secret.GoString(), secret.LogValue().String(),
+	} {
+		if got != want {
+			t.Errorf("it prints as %q, want %q", got, want)
+		}
+	}
+	if secret.Reveal() != canary {
+		t.Errorf("Reveal gave %q", secret.Reveal())
+	}
+	if got := (vault.Secret{}).Reveal(); got != "" {
+		t.Errorf("the zero Secret reveals %q", got)
+	}
+}
+
+// TestNothingShows prints every value and every error that the package gives,
+// and reads every file, and looks for the value, the key and the passphrase in
+// them.
+func TestNothingShows(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "v")
+	ctx := t.Context()
+	key := &memKey{kind: "test", key: "canary-4f1c-canary-4f1c-canary-4"}
+	v, err := vault.Create(ctx, dir, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer v.Close()
+	var errs []error
+	keep := func(err error) {
+		if err == nil {
+			t.Error("a call that was to fail did not")
+		}
+		errs = append(errs, err)
+	}
+	update(t, v, func(tx *vault.Tx) error {
+		wantClean(t, "the Tx", printed(t, tx))
+		err := errors.Join(
+			tx.CreateProfile("work", ""), tx.Set("work", "A", canary), tx.Set("work", "canary-4f1c-name", "x"),
+			tx.SetRecord("work", vault.Record{Name: "r", Data: []byte(`"canary-4f1c"`)}),
+		)
+		wantClean(t, "the Tx", printed(t, tx))
+		keep(tx.Set("work", "", canary))
+		keep(tx.Set("work", "B", strings.Repeat(canary, 4000)))
+		keep(tx.Set("none", "B", canary))
+		keep(tx.SetRecord("work", vault.Record{Name: "q", Data: []byte(canary)}))
+		return err
+	})
+	work := profile(t, v, "work")
+	slots, err := v.Slots()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, origin, err := work.Get("A")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, value := range []any{v, *v, work, *work, slots, origin} {
+		wantClean(t, fmt.Sprintf("a %T", value), printed(t, value))
+	}
+	_, _, err = work.Get("B")
+	keep(err)
+	_, err = vault.Open(ctx, dir, &memKey{kind: "test", key: canary}, nil)
+	keep(err)
+	_, err = vault.Open(ctx, dir, &memKey{kind: "test", key: strings.Repeat("canary-4", 4)}, nil)
+	keep(err)
+	wantClean(t, "the directory", dirText(t, dir))
+
+	whole := read(t, dir, "vault.json")
+	for _, bad := range [][]byte{nil, []byte(canary), whole[:len(whole)-9], bytes.Replace(whole, []byte(`"gen": 2`), []byte(`"gen": 3`), 1)} {
+		write(t, dir, "vault.json", bad)
+		_, err := vault.Open(ctx, dir, key, nil)
+		keep(err)
+		_, _, err = work.Get("A")
+		keep(err)
+		keep(v.Update(ctx, func(tx *vault.Tx) error { return tx.Set("work", "A", canary) }))
+	}
+	for _, err := range errs {
+		wantClean(t, "an error", printed(t, err)+err.Error())
+		e, ok := errors.AsType[*vault.Error](err)
+		if !ok {
+			t.Errorf("%v is no *vault.Error", err)
+			continue
+		}
+		wantClean(t, "its details", printed(t, e.ErrorDetails())+e.ErrorCode())
+	}
+}
+
+// TestErrorText: an error says what to do, what it is about, and has details
+// for the wire.
+func TestErrorText(t *testing.T) {
+	v, _ := create(t)
+	_, _, err := profile(t, v, vault.Default).Get(strings.Repeat("N", 200))
+	want := `get: no such secret; set it: profile "default": name "` + strings.Repeat("N", 80) + `"`
+	if err == nil || err.Error() != want {
+		t.Errorf("the text is %v, want %s", err, want)
+	}
+	details, errJSON := json.Marshal(err.(*vault.Error).ErrorDetails())
+	if errJSON != nil || string(details) != `{"profile":"default","name":"`+strings.Repeat("N", 200)+`"}` {
+		t.Errorf("the details are %s, %v", details, errJSON)
+	}
+	if got := (&vault.Error{Code: vault.CodeIO}).ErrorDetails(); got != nil {
+		t.Errorf("an error about nothing has details %v", got)
+	}
+	if vault.CodeOf(nil) != "" || vault.CodeOf(errors.New("x")) != "" {
+		t.Error("an error of others has a code")
+	}
+}
