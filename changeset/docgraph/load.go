@@ -1,0 +1,220 @@
+package docgraph
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mcpcontract/mcpcontract/changeset"
+	"github.com/mcpcontract/mcpcontract/changeset/internal/page"
+	"github.com/mcpcontract/mcpcontract/internal/canon"
+	"github.com/mcpcontract/mcpcontract/internal/rootfs"
+)
+
+// A file is what the project knows of one file.
+type file struct {
+	size    int64
+	modTime time.Time
+	settled bool // a later change cannot have left size and time as they are
+	doc     *doc // nil if the file could not be read
+	problem *changeset.Problem
+}
+
+// A doc is a file that was read. It never changes.
+type doc struct {
+	path  string
+	hash  string
+	raw   []byte
+	page  page.Page
+	id    string // folded
+	title string // folded
+	terms []term // sorted
+}
+
+// A listing is what one walk found.
+type listing struct {
+	files []rootfs.Info // documents, with paths below the docs folder
+	odd   []changeset.Problem
+}
+
+// refresh brings the files up to date and reports whether anything changed. If
+// it fails, nothing is.
+func (p *Project) refresh(ctx context.Context) (changed bool, err error) {
+	list, err := p.list(ctx)
+	if err != nil {
+		return false, err
+	}
+	if p.unchanged(list) {
+		return false, nil
+	}
+	files := make(map[string]*file, len(list.files))
+	builder := newTermBuilder()
+	for _, info := range list.files {
+		if err := ctx.Err(); err != nil {
+			return false, err
+		}
+		old := p.files[info.Path]
+		if old.current(info) {
+			files[info.Path] = old
+			continue
+		}
+		f := p.load(info, old, builder)
+		changed = changed || !f.same(old)
+		if f.doc != nil || f.problem != nil { // else it vanished
+			files[info.Path] = f
+		}
+	}
+	for name := range p.files {
+		if files[name] == nil {
+			changed = true
+		}
+	}
+	changed = changed || !slices.Equal(p.odd, list.odd)
+	p.files, p.odd = files, list.odd
+	return changed, nil
+}
+
+// unchanged reports whether a listing has the files as they were read.
+func (p *Project) unchanged(l listing) bool {
+	if len(l.files) != len(p.files) || !slices.Equal(p.odd, l.odd) {
+		return false
+	}
+	for _, info := range l.files {
+		if !p.files[info.Path].current(info) {
+			return false
+		}
+	}
+	return true
+}
+
+// current reports whether a file is what was read before; f may be nil.
+func (f *file) current(info rootfs.Info) bool {
+	return f != nil && f.settled && f.size == info.Size && f.modTime.Equal(info.ModTime)
+}
+
+// same reports whether two files make the same graph.
+func (f *file) same(old *file) bool {
+	if old == nil {
+		return f.doc == nil && f.problem == nil
+	}
+	sameProblem := f.problem == nil && old.problem == nil || f.problem != nil && old.problem != nil && *f.problem == *old.problem
+	return f.doc == old.doc && sameProblem
+}
+
+// load reads one file. If its bytes are those of old, it keeps old's document.
+func (p *Project) load(info rootfs.Info, old *file, builder *termBuilder) *file {
+	f := &file{size: info.Size, modTime: info.ModTime, settled: p.isSettled(info.ModTime)}
+	raw, err := p.root.ReadFile(p.inRoot(info.Path), p.opts.MaxFileBytes)
+	switch rootfs.CodeOf(err) {
+	case "":
+	case rootfs.NotFound:
+		return f
+	default:
+		f.settled = false
+		f.problem = fileProblem(info.Path, err)
+		return f
+	}
+	hash := canon.Sum(raw)
+	if old != nil && old.doc != nil && old.doc.hash == hash {
+		f.doc = old.doc
+		return f
+	}
+	d := &doc{path: info.Path, hash: hash, raw: raw, page: page.Parse(info.Path, raw)}
+	d.id, d.title = fold(d.page.ID), fold(d.page.Title)
+	d.terms = builder.terms(d)
+	f.doc = d
+	return f
+}
+
+// isSettled reports whether a write from now on must give a file another time.
+// File systems count in ticks of some milliseconds, some in whole seconds.
+func (p *Project) isSettled(modTime time.Time) bool {
+	tick := 50 * time.Millisecond
+	if modTime.Nanosecond() == 0 {
+		tick = 2 * time.Second
+	}
+	age := p.opts.Now().Sub(modTime)
+	return age > tick || age < -tick
+}
+
+// list walks the docs folder.
+func (p *Project) list(ctx context.Context) (listing, error) {
+	var l listing
+	var total int64
+	lim := &rootfs.Limits{Entries: 100_000 + 4*p.opts.MaxFiles}
+	err := p.root.Walk(ctx, p.opts.Docs, lim, func(info rootfs.Info) error {
+		if p.opts.Docs != "." {
+			info.Path = strings.TrimPrefix(info.Path, p.opts.Docs+"/")
+		}
+		added, err := l.add(info)
+		if !added {
+			return err
+		}
+		if info.Size > p.opts.MaxFileBytes {
+			l.odd = append(l.odd, largeProblem(info.Path, info.Size, p.opts.MaxFileBytes))
+			return nil
+		}
+		if total += info.Size; total > p.opts.MaxBytes {
+			return &Error{Code: CodeTooLarge, Op: "load", Path: p.opts.Docs, Detail: fmt.Sprintf("the documents have more than %d bytes together", p.opts.MaxBytes)}
+		}
+		if len(l.files) >= p.opts.MaxFiles {
+			return tooMany("load", "documents", p.opts.MaxFiles)
+		}
+		l.files = append(l.files, info)
+		return nil
+	})
+	return l, p.listError(err)
+}
+
+// add looks at one entry. It reports whether this is a document that may be
+// read; the error is for Walk.
+func (l *listing) add(info rootfs.Info) (bool, error) {
+	name := path.Base(info.Path)
+	hidden := strings.HasPrefix(name, ".")
+	switch {
+	case info.Mode.IsDir() && hidden:
+		return false, fs.SkipDir
+	case hidden:
+		return false, nil
+	case info.Mode.IsDir() && strings.Count(info.Path, "/")+3 >= rootfs.MaxDepth:
+		l.odd = append(l.odd, problem(codeUnreadable, changeset.SeverityWarning, info.Path, "the folder is too deep; its documents are left out"))
+		return false, fs.SkipDir
+	case info.Err != nil:
+		// A link may have been meant as a folder of documents.
+		if info.Mode.IsDir() || isMarkdown(name) || rootfs.CodeOf(info.Err) == rootfs.Link && path.Ext(name) == "" {
+			l.odd = append(l.odd, *fileProblem(info.Path, info.Err))
+		}
+		return false, nil
+	}
+	return info.Mode.IsRegular() && isMarkdown(name), nil
+}
+
+// listError turns the error of a walk into one of this package.
+func (p *Project) listError(err error) error {
+	if _, ok := errors.AsType[*Error](err); ok {
+		return err
+	}
+	code := CodeDocs
+	switch rootfs.CodeOf(err) {
+	case "":
+		return err
+	case rootfs.TooMany:
+		code = CodeTooMany
+	case rootfs.IO:
+		code = CodeIO
+	}
+	return &Error{Code: code, Op: "load", Path: p.opts.Docs, Err: err}
+}
+
+// isMarkdown reports whether a file of that name is a document.
+func isMarkdown(name string) bool { return strings.EqualFold(path.Ext(name), ".md") }
+
+// isDocument reports whether a path below the docs folder can be a node's.
+func isDocument(name string) bool {
+	return rootfs.Check(name) == nil && isMarkdown(name) && !strings.HasPrefix(name, ".") && !strings.Contains(name, "/.")
+}

@@ -1,0 +1,215 @@
+package docgraph
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mcpcontract/mcpcontract/changeset"
+	"github.com/mcpcontract/mcpcontract/changeset/internal/page"
+	"github.com/mcpcontract/mcpcontract/internal/rootfs"
+)
+
+// The codes of problems, beside those of page.
+const (
+	codeUnreadable = "file_unreadable"
+	codeLarge      = "file_too_large"
+	codeDuplicate  = "duplicate_id"
+	codeCollision  = "path_collision"
+	codeDangling   = "dangling_reference"
+	codeCycle      = "dependency_cycle"
+	codeTooMany    = "too_many_problems"
+)
+
+// Limits of problems: of one graph, and of one file's references.
+const (
+	maxProblems = 10_000
+	maxDangling = 100
+)
+
+// Validate returns the problems of the project, by path; the slice is the
+// caller's. The codes are
+//
+//   - front_matter_invalid, an error: the front matter is not closed, no
+//     mapping, or breaks a rule of YAML.
+//   - field_invalid, a warning: a field has the wrong type or form; the message
+//     says what was read in its place.
+//   - not_utf8, a warning: the file is not UTF-8.
+//   - duplicate_id, an error: another file, earlier by path, has the id; this
+//     one is no node.
+//   - dangling_reference: no node has an id that a file depends on (an error)
+//     or links to (a warning); at most 100 for one file.
+//   - dependency_cycle, an error: nodes depend on each other.
+//   - path_collision, a warning: two paths differ in case or composition only,
+//     and are one file on some systems.
+//   - file_unreadable and file_too_large, warnings: a file or folder is left
+//     out, because it is a link, has a name that is not portable, cannot be
+//     read, or is larger than allowed.
+//   - too_many_problems, a warning, stands for those beyond 10,000.
+func (g *Graph) Validate() []changeset.Problem {
+	return slices.Clone(g.snapshot.Problems)
+}
+
+// problem makes a problem of a file.
+func problem(code, severity, path, message string) changeset.Problem {
+	return changeset.Problem{Code: code, Severity: severity, Path: path, Message: message}
+}
+
+// fileProblem makes the problem of a file or folder that cannot be read.
+func fileProblem(path string, err error) *changeset.Problem {
+	why := map[rootfs.Code]string{
+		rootfs.Link:        "it is a symbolic link",
+		rootfs.HardLink:    "it has a second name (a hard link)",
+		rootfs.NotRegular:  "it is no regular file",
+		rootfs.CrossDevice: "it is on another file system",
+		rootfs.PathInvalid: "its name is not portable",
+		rootfs.Permission:  "access is denied",
+		rootfs.Changed:     "it changed while it was read",
+		rootfs.TooLarge:    "it grew while it was read",
+	}[rootfs.CodeOf(err)]
+	p := problem(codeUnreadable, changeset.SeverityWarning, path, "left out: "+cmp.Or(why, "reading it failed"))
+	return &p
+}
+
+// largeProblem makes the problem of a file that is too large.
+func largeProblem(path string, size, limit int64) changeset.Problem {
+	return problem(codeLarge, changeset.SeverityWarning, path, fmt.Sprintf("left out: it has %d bytes, the limit is %d", size, limit))
+}
+
+// pageProblems returns the faults of one document.
+func pageProblems(d *doc, id string) []changeset.Problem {
+	list := make([]changeset.Problem, 0, len(d.page.Problems))
+	for _, f := range d.page.Problems {
+		severity := changeset.SeverityWarning
+		if f.Code == page.CodeFront {
+			severity = changeset.SeverityError
+		}
+		p := problem(f.Code, severity, d.path, fmt.Sprintf("line %d: %s", f.Line, f.Message))
+		p.ID = id
+		list = append(list, p)
+	}
+	return list
+}
+
+// check collects the problems that the graph as a whole has.
+func (g *Graph) check() []changeset.Problem {
+	var list []changeset.Problem
+	folds := make(map[string]string, len(g.nodes))
+	for _, n := range g.byPath() {
+		list = append(list, pageProblems(n.doc, n.ID)...)
+		list = append(list, g.dangling(n)...)
+		key := rootfs.FoldKey(n.Path)
+		if first, ok := folds[key]; ok {
+			p := problem(codeCollision, changeset.SeverityWarning, n.Path, fmt.Sprintf("the path is %.160q on systems that do not tell case or composition apart", first))
+			p.ID = n.ID
+			list = append(list, p)
+			continue
+		}
+		folds[key] = n.Path
+	}
+	return append(list, g.cycles()...)
+}
+
+// byPath returns the nodes sorted by path.
+func (g *Graph) byPath() []*node {
+	list := slices.Clone(g.nodes)
+	slices.SortFunc(list, func(a, b *node) int { return strings.Compare(a.Path, b.Path) })
+	return list
+}
+
+// dangling returns the references of a node that lead nowhere.
+func (g *Graph) dangling(n *node) []changeset.Problem {
+	var list []changeset.Problem
+	add := func(targets []string, severity, words string) {
+		for _, id := range targets {
+			if g.byID[id] == nil && len(list) < maxDangling {
+				p := problem(codeDangling, severity, n.Path, fmt.Sprintf("%s %.160q, which is no node", words, id))
+				p.ID = n.ID
+				list = append(list, p)
+			}
+		}
+	}
+	add(n.DependsOn, changeset.SeverityError, "it depends on")
+	add(n.Links, changeset.SeverityWarning, "it links to")
+	return list
+}
+
+// sortProblems puts problems in order and bounds them.
+func sortProblems(list []changeset.Problem) []changeset.Problem {
+	slices.SortStableFunc(list, func(a, b changeset.Problem) int { return strings.Compare(a.Path, b.Path) })
+	if over := len(list) - maxProblems; over > 0 {
+		list = append(list[:maxProblems:maxProblems], problem(codeTooMany, changeset.SeverityWarning, "", fmt.Sprintf("%d problems more are not listed", over)))
+	}
+	return list
+}
+
+// cycles returns a problem for each group of nodes that depend on each other.
+func (g *Graph) cycles() []changeset.Problem {
+	t := tarjan{index: make(map[*node]int), low: make(map[*node]int), onStack: make(map[*node]bool)}
+	for _, n := range g.nodes {
+		if t.index[n] == 0 {
+			t.visit(n)
+		}
+	}
+	var list []changeset.Problem
+	for _, group := range t.groups {
+		list = append(list, cycleProblem(group))
+	}
+	return list
+}
+
+// cycleProblem names the nodes of a group, at the first by id.
+func cycleProblem(group []*node) changeset.Problem {
+	slices.SortFunc(group, func(a, b *node) int { return strings.Compare(a.ID, b.ID) })
+	var names []string
+	for _, n := range group[:min(len(group), 8)] {
+		names = append(names, fmt.Sprintf("%.80q", n.ID))
+	}
+	message := "it depends on itself"
+	if len(group) > 1 {
+		message = fmt.Sprintf("%d nodes depend on each other: %s", len(group), strings.Join(names, ", "))
+	}
+	p := problem(codeCycle, changeset.SeverityError, group[0].Path, message)
+	p.ID = group[0].ID
+	return p
+}
+
+// A tarjan finds the strongly connected groups of nodes by depends_on, in one
+// pass as Tarjan described it.
+type tarjan struct {
+	index, low map[*node]int
+	onStack    map[*node]bool
+	stack      []*node
+	next       int
+	groups     [][]*node // those that hold a cycle
+}
+
+// visit visits a node and what it depends on. It recurs at most once per node.
+func (t *tarjan) visit(n *node) {
+	t.next++
+	t.index[n], t.low[n] = t.next, t.next
+	t.stack, t.onStack[n] = append(t.stack, n), true
+	loop := false
+	for _, d := range n.deps {
+		loop = loop || d == n
+		if t.index[d] == 0 {
+			t.visit(d)
+			t.low[n] = min(t.low[n], t.low[d])
+		} else if t.onStack[d] {
+			t.low[n] = min(t.low[n], t.index[d])
+		}
+	}
+	if t.low[n] != t.index[n] {
+		return
+	}
+	var group []*node
+	for t.onStack[n] {
+		last := t.stack[len(t.stack)-1]
+		t.stack, t.onStack[last] = t.stack[:len(t.stack)-1], false
+		group = append(group, last)
+	}
+	if len(group) > 1 || loop {
+		t.groups = append(t.groups, group)
+	}
+}
