@@ -1,6 +1,7 @@
 package lookup
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -59,7 +60,7 @@ func unusable(c *candidate, keep func(target) bool) string {
 	case c.target.kind == kindLocal:
 		return "a program of a working copy"
 	case c.target.kind != kindRemote && strings.ContainsAny(c.target.spec, "${}<>"):
-		return "a " + c.target.kind + " package whose name or version is a placeholder"
+		return c.target.kind + " with a placeholder for the name or the version"
 	case slices.ContainsFunc(c.server.Notes, func(n normalize.Note) bool { return n.Code == normalize.Placeholder && n.Subject == "url" }):
 		return "an address to be filled in"
 	case keep != nil && !keep(c.target):
@@ -72,6 +73,7 @@ func unusable(c *candidate, keep func(target) bool) string {
 // not give: secrets in clear, values still to be filled in, and what an entry of
 // the registry says beside a name, which becomes the default.
 func noValues(server *normalize.Server) {
+	openArgs(server)
 	for i := range server.Env {
 		v := &server.Env[i]
 		if open := dropNote(server, "env."+v.Name); open {
@@ -89,6 +91,43 @@ func noValues(server *normalize.Server) {
 			}
 		}
 	}
+}
+
+// openArgs moves secrets and values to be filled in from the command line of a
+// container, where the normalizer does not look for them, to its variables.
+func openArgs(server *normalize.Server) {
+	if server.Image == "" {
+		return
+	}
+	server.Args = slices.Clone(server.Args)
+	for i := range server.Args {
+		value, joined := strings.CutPrefix(server.Args[i], "--env=")
+		if !joined && (i == 0 || server.Args[i-1] != "-e" && server.Args[i-1] != "--env") {
+			continue
+		}
+		name, value, ok := strings.Cut(value, "=")
+		if !ok || !envName.MatchString(name) || !hasNote(name, value, normalize.SecretInline, normalize.Placeholder) {
+			continue
+		}
+		server.Args[i] = name
+		if joined {
+			server.Args[i] = "--env=" + name
+		}
+		server.Env = append(server.Env, normalize.Pair{Name: name, Value: "${" + name + "}"})
+	}
+}
+
+// hasNote asks the normalizer what it says of a variable.
+func hasNote(name, value string, codes ...normalize.Code) bool {
+	text, err := json.Marshal(map[string]string{name: value})
+	if err != nil {
+		return true
+	}
+	paste, err := normalize.Parse(fmt.Appendf(nil, `{"mcpServers":{"x":{"command":"x","env":%s}}}`, text), nil)
+	if err != nil || len(paste.Servers) != 1 {
+		return true
+	}
+	return slices.ContainsFunc(paste.Servers[0].Notes, func(n normalize.Note) bool { return slices.Contains(codes, n.Code) })
 }
 
 // dropNote drops the notes on a value that is a secret in clear or has to be

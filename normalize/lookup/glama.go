@@ -139,15 +139,7 @@ func passToContainer(server *normalize.Server, name string) {
 	server.Args = slices.Insert(slices.Clone(server.Args), i, "-e", name)
 }
 
-// isDangerous asks the normalizer whether a variable changes what is loaded or
-// run.
+// isDangerous tells whether a variable changes what is loaded or run.
 func isDangerous(name string) bool {
-	paste, err := normalize.Parse([]byte(`{"mcpServers":{"x":{"command":"x","env":{"`+name+`":"x"}}}}`), nil)
-	if err != nil || len(paste.Servers) != 1 {
-		return true
-	}
-	return strings.HasPrefix(name, "npm_config_") ||
-		slices.ContainsFunc(paste.Servers[0].Notes, func(n normalize.Note) bool {
-			return n.Code == normalize.DangerousEnv || n.Code == normalize.TLSVerifyOff
-		})
+	return strings.HasPrefix(name, "npm_config_") || hasNote(name, "0", normalize.DangerousEnv, normalize.TLSVerifyOff)
 }

@@ -14,16 +14,15 @@ import (
 // registry may know what else it needs.
 func (s *session) namedPackage(ctx context.Context) {
 	id := bareID(s.ref.eco, s.ref.name)
-	for _, e := range s.searchRegistry(ctx, lastWord(id)) {
-		if e.hasPackage(s.ref.eco, id) {
-			s.takeEntry(e, func(t target) bool { return t.kind == s.ref.eco && t.id == id })
-		}
+	holds := func(e *entry) bool { return e.hasPackage(s.ref.eco, id) }
+	for _, e := range s.searchRegistry(ctx, lastWord(id), "hold the package", holds) {
+		s.takeEntry(e, func(t target) bool { return t.kind == s.ref.eco && t.id == id })
 	}
 	if len(s.found) > 0 {
 		s.pin()
 		return
 	}
-	s.note("package", s.ref.String(), "the registry has no entry for it, and whether it exists was not asked")
+	s.note("package", s.ref.String(), "is run as it is named, and whether it exists was not asked")
 	s.take("package", s.ref.String(), packageLine(s.ref), nil)
 }
 
@@ -70,7 +69,7 @@ func (s *session) pin() {
 // the registry can tell which; a guess could run a stranger's package of the
 // same name.
 func (s *session) barePackage(ctx context.Context) {
-	entries := s.searchRegistry(ctx, lastWord(s.ref.name))
+	entries := s.searchRegistry(ctx, lastWord(s.ref.name), mayBe, anyEntry)
 	for _, kind := range []string{kindNPM, kindPyPI, kindNuGet} {
 		id := bareID(kind, s.ref.name)
 		for _, e := range entries {
@@ -98,6 +97,11 @@ func (s *session) barePackage(ctx context.Context) {
 	s.pin()
 }
 
+// mayBe is what a search for a name that may mean several things finds.
+const mayBe = "may be meant"
+
+func anyEntry(*entry) bool { return true }
+
 // offer writes down what a reference may mean, for a person to choose from.
 func (s *session) offer(entries []*entry) {
 	var may []string
@@ -115,7 +119,6 @@ func (s *session) offer(entries []*entry) {
 		}
 	}
 	if len(may) == 0 {
-		s.note(stepRegistry, s.r.registry, "no entry has such a name")
 		return
 	}
 	s.offered = ambiguous(may...)
@@ -135,7 +138,7 @@ func (s *session) search(ctx context.Context) {
 	slices.SortStableFunc(words, func(a, b string) int { return len(b) - len(a) })
 	var entries []*entry
 	for _, word := range words[:min(2, len(words))] {
-		entries = append(entries, s.searchRegistry(ctx, word)...)
+		entries = append(entries, s.searchRegistry(ctx, word, mayBe, anyEntry)...)
 	}
 	s.offer(entries)
 }
@@ -143,12 +146,12 @@ func (s *session) search(ctx context.Context) {
 // smithery looks a server of Smithery up in the registry. Where that does not
 // know it, the program of Smithery runs it by its name.
 func (s *session) smithery(ctx context.Context) {
-	s.smitheryEntries(s.searchRegistry(ctx, s.ref.repo), s.ref.owner, s.ref.repo)
+	s.smitheryEntries(s.searchRegistry(ctx, s.ref.repo, mayBe, anyEntry), s.ref.owner, s.ref.repo)
 	if len(s.found) > 0 {
 		return
 	}
 	line := "npx -y @smithery/cli@latest run @" + s.ref.owner + "/" + s.ref.repo
-	s.note("smithery", s.ref.String(), "the registry has no entry for it, and whether it exists was not asked")
+	s.note("smithery", s.ref.String(), "is run by Smithery's own program, and whether it exists was not asked")
 	s.take("smithery", s.ref.String(), line, nil)
 	for i := range s.found {
 		s.found[i].server.Name = s.ref.repo

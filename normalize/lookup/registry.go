@@ -104,9 +104,24 @@ func bareID(kind, id string) string {
 	return barePackage(kind, id)
 }
 
-// searchRegistry lists the entries whose name holds a word, the newest version
-// of each, without those that are deleted.
-func (s *session) searchRegistry(ctx context.Context, word string) []*entry {
+// searchRegistry lists the entries whose name holds a word and that fit, the
+// newest version of each, without those that are deleted. What says in the
+// evidence what fitting means.
+func (s *session) searchRegistry(ctx context.Context, word, what string, fits func(*entry) bool) []*entry {
+	all, ok := s.searchPages(ctx, word)
+	if !ok {
+		return nil
+	}
+	total := len(all)
+	source := s.r.registry + "/v0.1/servers?" + url.Values{"search": {word}}.Encode()
+	all = slices.DeleteFunc(all, func(e *entry) bool { return !fits(e) })
+	s.note(stepRegistry, source, fmt.Sprintf("of %d entries with %q in the name, %d %s", total, word, len(all), what))
+	return all
+}
+
+// searchPages reads the pages of a search. It reports false where none could be
+// read.
+func (s *session) searchPages(ctx context.Context, word string) ([]*entry, bool) {
 	var found []*entry
 	cursor := ""
 	for page := 1; ; page++ {
@@ -117,7 +132,7 @@ func (s *session) searchRegistry(ctx context.Context, word string) []*entry {
 		address := s.r.registry + "/v0.1/servers?" + query.Encode()
 		a, ok := s.ask(ctx, stepRegistry, address)
 		if !ok {
-			return found
+			return newest(found), page > 1
 		}
 		var list struct {
 			Servers  []json.RawMessage `json:"servers"`
@@ -128,7 +143,7 @@ func (s *session) searchRegistry(ctx context.Context, word string) []*entry {
 		}
 		if err := json.Unmarshal(a.body, &list); err != nil {
 			s.unreadable(stepRegistry, address, err)
-			return found
+			return newest(found), page > 1
 		}
 		for _, raw := range list.Servers {
 			if e, err := decodeEntry(raw); err == nil && e.Status != "deleted" {
@@ -144,7 +159,7 @@ func (s *session) searchRegistry(ctx context.Context, word string) []*entry {
 	if cursor != "" {
 		s.note(stepRegistry, s.r.registry, fmt.Sprintf("has more than %d pages for %q, which were not read", maxPages, word))
 	}
-	return newest(found)
+	return newest(found), true
 }
 
 // unreadable notes an answer in no form that can be read, which is not the same
@@ -254,21 +269,10 @@ func (s *session) registryName(ctx context.Context) {
 // repositoryEntries asks the registry for the entries of a repository: by the
 // repository's name, then by the owner's part of a name.
 func (s *session) repositoryEntries(ctx context.Context) []*entry {
-	for _, word := range []string{s.ref.repo, "io.github." + s.ref.owner + "/"} {
-		asked := len(s.evidence)
-		var mine []*entry
-		for _, e := range s.searchRegistry(ctx, word) {
-			if e.namesRepository(s.ref) {
-				mine = append(mine, e)
-			}
-		}
-		if len(mine) > 0 {
-			s.note(stepRegistry, mine[0].source, fmt.Sprintf("%d of the entries with %q in the name claim the repository", len(mine), word))
-			return mine
-		}
-		if len(s.evidence) == asked {
-			s.note(stepRegistry, s.r.registry+"/v0.1/servers", fmt.Sprintf("no entry for the repository among those with %q in the name", word))
-		}
+	claims := func(e *entry) bool { return e.namesRepository(s.ref) }
+	mine := s.searchRegistry(ctx, s.ref.repo, "claim the repository", claims)
+	if len(mine) == 0 {
+		mine = s.searchRegistry(ctx, "io.github."+s.ref.owner+"/", "claim the repository", claims)
 	}
-	return nil
+	return mine
 }

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/mcpcontract/mcpcontract/normalize"
 )
 
 // A repository is what is known of the one that is read.
@@ -46,7 +48,9 @@ var repositoryFiles = [...]repositoryFile{
 // which has to agree with what the registry claims.
 func (s *session) gitHub(ctx context.Context) {
 	entries := s.repositoryEntries(ctx)
-	s.readRepository(ctx, s.ref)
+	if !s.readRepository(ctx, s.ref) {
+		return // what the registry says of a folder that is not there is no answer
+	}
 	for _, name := range s.repo.names {
 		known := slices.ContainsFunc(entries, func(e *entry) bool { return e.Name == name })
 		if known {
@@ -132,11 +136,11 @@ func (s *session) narrowed(entries []*entry) []*entry {
 }
 
 // readRepository lists a folder of a repository and reads the files that may
-// say how the server is run.
-func (s *session) readRepository(ctx context.Context, ref reference) {
+// say how the server is run. It reports whether the folder could be read.
+func (s *session) readRepository(ctx context.Context, ref reference) bool {
 	s.repo = repository{ref: ref}
 	if !s.listFolder(ctx) {
-		return
+		return false
 	}
 	for _, f := range repositoryFiles {
 		folder, _, nested := strings.Cut(f.path, "/")
@@ -149,6 +153,7 @@ func (s *session) readRepository(ctx context.Context, ref reference) {
 	} else {
 		s.note("README", s.folderURL(), "the folder has none")
 	}
+	return true
 }
 
 // readmeName finds the README, the one in the usual form and without a language
@@ -282,14 +287,14 @@ func (s *session) readme(f repositoryFile, source, text string) {
 	for _, m := range mcpName.FindAllStringSubmatch(text, maxListed) {
 		s.repo.names = appendNew(s.repo.names, m[1])
 	}
-	before := len(s.found)
-	s.take(f.path, source, text, func(t target) bool { return s.repo.builds(t) || s.repo.sharesName(t) })
-	mine := s.found[before:]
-	if slices.ContainsFunc(mine, func(c candidate) bool { return s.repo.builds(c.target) }) {
-		s.found = append(s.found[:before], slices.DeleteFunc(mine, func(c candidate) bool {
-			return c.target.kind != kindRemote && c.target.kind != kindOCI && !s.repo.builds(c.target)
-		})...)
+	built := false
+	if paste, err := normalize.Parse([]byte(text), nil); err == nil {
+		built = slices.ContainsFunc(paste.Servers, func(r normalize.Server) bool { return s.repo.builds(targetOf(&r)) })
 	}
+	s.take(f.path, source, text, func(t target) bool {
+		packaged := t.kind != kindRemote && t.kind != kindOCI
+		return s.repo.builds(t) || s.repo.sharesName(t) && !(built && packaged)
+	})
 }
 
 // builds tells whether the repository builds what a record runs.
