@@ -52,11 +52,15 @@ func (a *Area) Prepare(ctx context.Context, id string, expected []string) (Prepa
 // prepare is Prepare under the lock.
 func (a *Area) prepare(ctx context.Context, id string, expected []string) (Prepared, error) {
 	const op = "prepare"
-	found, err := a.survey(ctx, op, id)
+	var found []entry
+	there, err := a.survey(ctx, op, id, func(e entry) error {
+		found = append(found, e)
+		return nil
+	})
 	if err != nil {
 		return Prepared{}, err
 	}
-	if found == nil {
+	if !there {
 		if err := a.checkRoom(ctx, id); err != nil {
 			return Prepared{}, err
 		}
@@ -90,24 +94,22 @@ func (a *Area) prepare(ctx context.Context, id string, expected []string) (Prepa
 // An entry is a file or directory of a candidate.
 type entry = rootfs.Info
 
-// survey lists the candidate and checks that nothing in it is unsafe. Paths
-// are relative to it. It returns nil if there is no candidate.
-func (a *Area) survey(ctx context.Context, op, id string) ([]entry, error) {
+// survey calls fn for all that is in the candidate, with paths relative to it,
+// if nothing in it is unsafe. It reports whether there is a candidate.
+func (a *Area) survey(ctx context.Context, op, id string, fn func(entry) error) (bool, error) {
 	dir := a.candidateDir(id)
-	found := []entry{}
 	lim := &rootfs.Limits{Entries: 2 * a.opts.MaxFiles}
 	err := a.files.Walk(ctx, dir, lim, func(e rootfs.Info) error {
 		e.Path = strings.TrimPrefix(e.Path, dir+"/")
 		if e.Err != nil {
 			return wrap(CodeUnsafe, op, e.Path, e.Err)
 		}
-		found = append(found, e)
-		return nil
+		return fn(e)
 	})
-	if rootfs.CodeOf(err) == rootfs.NotFound {
-		return nil, nil
+	if CodeOf(err) == "" && rootfs.CodeOf(err) == rootfs.NotFound {
+		return false, nil
 	}
-	return found, wrap(CodeUnsafe, op, dir, err)
+	return true, wrap(CodeUnsafe, op, dir, err)
 }
 
 // checkRoom reports whether there may be one more candidate.

@@ -231,9 +231,12 @@ func about(subject string, err error) error {
 // entry at path is at fault, else with code stage_io. It returns nil for nil
 // and leaves other errors as they are.
 func wrap(c Code, op, path string, err error) error {
+	if CodeOf(err) != "" {
+		return err
+	}
 	switch rootfs.CodeOf(err) {
 	case "":
-		return err // nil, of a context, or an *Error
+		return err // nil, or of a context
 	case rootfs.IO, rootfs.Permission:
 		return &Error{Code: CodeIO, Op: op, Err: err}
 	case rootfs.TooLarge:

@@ -2,14 +2,9 @@ package stage
 
 import (
 	"context"
-	"encoding/hex"
 	"io/fs"
-	"runtime"
 	"slices"
 	"strconv"
-	"strings"
-	"sync"
-	"sync/atomic"
 
 	"github.com/mcpcontract/mcpcontract/internal/canon"
 )
@@ -41,9 +36,16 @@ type Manifest struct {
 // digestFiles returns the digest of a manifest.
 func digestFiles(files []File) string {
 	parts := make([][]byte, 0, 4*len(files))
-	for _, f := range files {
-		parts = append(parts, []byte(f.Path), []byte(f.SHA256),
-			strconv.AppendInt(nil, f.Size, 10), strconv.AppendUint(nil, uint64(f.Mode), 8))
+	var text []byte // of all parts, which stay where they were when it grows
+	part := func(end []byte) {
+		parts, text = append(parts, end[len(text):]), end
+	}
+	for i := range files {
+		f := &files[i]
+		part(append(text, f.Path...))
+		part(append(text, f.SHA256...))
+		part(strconv.AppendInt(text, f.Size, 10))
+		part(strconv.AppendUint(text, uint64(f.Mode), 8))
 	}
 	return canon.Digest("mcpcontract/stage/manifest/1", parts...)
 }
@@ -61,14 +63,30 @@ func (a *Area) Inspect(ctx context.Context, id string) (Manifest, error) {
 	if err := checkID(op, id); err != nil {
 		return Manifest{}, err
 	}
-	files, err := a.listing(ctx, op, id)
-	if err == nil {
-		err = a.hashAll(ctx, op, id, files)
-	}
+	files, err := a.inspect(ctx, op, id)
 	if err != nil {
 		return Manifest{}, about(id, err)
 	}
 	return Manifest{Candidate: id, Files: files, Digest: digestFiles(files)}, nil
+}
+
+// inspect returns the files of a candidate. They are hashed while the listing
+// goes on, which takes about as long.
+func (a *Area) inspect(ctx context.Context, op, id string) ([]File, error) {
+	declared, err := a.declared(op, id)
+	if err != nil {
+		return nil, err
+	}
+	files := make([]File, len(declared))
+	hashing := a.startHashing(ctx, op, id, files)
+	err = a.list(ctx, op, id, declared, files, hashing.add)
+	if hashErr := hashing.end(err != nil); err == nil {
+		err = hashErr
+	}
+	if err != nil {
+		return nil, err
+	}
+	return files, a.checkSizes(op, files)
 }
 
 // listing returns the files of a candidate without their hashes, after it
@@ -78,92 +96,87 @@ func (a *Area) listing(ctx context.Context, op, id string) ([]File, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := a.survey(ctx, op, id)
-	if err != nil {
-		return nil, err
-	}
-	files := []File{}
-	var undeclared []string
-	for _, e := range found {
-		if e.Mode.IsDir() {
-			continue
-		}
-		if e.Mode&(fs.ModeSetuid|fs.ModeSetgid|fs.ModeSticky) != 0 {
-			return nil, &Error{Code: CodeUnsafe, Op: op, Paths: []string{e.Path}, Detail: "it has special permission bits"}
-		}
-		if _, ok := slices.BinarySearch(declared, e.Path); !ok {
-			undeclared = append(undeclared, e.Path)
-		}
-		files = append(files, File{Path: e.Path, Size: e.Size, Mode: e.Mode.Perm()})
-	}
-	if len(files) > a.opts.MaxFiles {
-		return nil, refusef(CodeTooMany, op, "%d files, the limit is %d", len(files), a.opts.MaxFiles)
-	}
-	slices.SortFunc(files, func(x, y File) int { return strings.Compare(x.Path, y.Path) })
-	if len(undeclared) > 0 {
-		slices.Sort(undeclared)
-		return nil, refuse(CodeUndeclared, op, undeclared...)
-	}
-	if missing := missingFrom(files, declared); len(missing) > 0 {
-		return nil, refuse(CodeIncomplete, op, missing...)
-	}
-	return files, a.checkSizes(op, files)
+	files := make([]File, len(declared))
+	return files, a.list(ctx, op, id, declared, files, func(int) {})
 }
 
-// missingFrom returns the paths that files, which are sorted, lack.
-func missingFrom(files []File, paths []string) []string {
-	return slices.DeleteFunc(slices.Clone(paths), func(p string) bool {
-		_, ok := slices.BinarySearchFunc(files, p, func(f File, p string) int { return strings.Compare(f.Path, p) })
-		return ok
-	})
+// list finds the declared files, in their order, and checks that there are no
+// others and that they are within the limits. It calls found for each as soon
+// as it is in files.
+func (a *Area) list(ctx context.Context, op, id string, declared []string, files []File, found func(i int)) error {
+	var undeclared []string
+	var tooLarge error
+	count, total := 0, int64(0)
+	if _, err := a.survey(ctx, op, id, func(e entry) error {
+		if e.Mode.IsDir() {
+			return nil
+		}
+		if e.Mode&(fs.ModeSetuid|fs.ModeSetgid|fs.ModeSticky) != 0 {
+			return &Error{Code: CodeUnsafe, Op: op, Paths: []string{e.Path}, Detail: "it has special permission bits"}
+		}
+		count++
+		i, ok := slices.BinarySearch(declared, e.Path)
+		if !ok {
+			undeclared = append(undeclared, e.Path)
+			return nil
+		}
+		files[i] = File{Path: e.Path, Size: e.Size, Mode: e.Mode.Perm()}
+		if tooLarge == nil {
+			tooLarge = a.addSize(op, &total, &files[i])
+		}
+		if tooLarge == nil {
+			found(i)
+		}
+		return nil
+	}); err != nil {
+		return err
+	}
+	if count > a.opts.MaxFiles {
+		return refusef(CodeTooMany, op, "%d files, the limit is %d", count, a.opts.MaxFiles)
+	}
+	if len(undeclared) > 0 {
+		slices.Sort(undeclared)
+		return refuse(CodeUndeclared, op, undeclared...)
+	}
+	if missing := missingFrom(files, declared); len(missing) > 0 {
+		return refuse(CodeIncomplete, op, missing...)
+	}
+	return tooLarge
+}
+
+// missingFrom returns the declared paths that were not found.
+func missingFrom(files []File, declared []string) []string {
+	var missing []string
+	for i := range files {
+		if files[i].Path == "" {
+			missing = append(missing, declared[i])
+		}
+	}
+	return missing
 }
 
 // checkSizes reports whether files are within the limits.
 func (a *Area) checkSizes(op string, files []File) error {
 	var total int64
-	for _, f := range files {
-		if f.Size > a.opts.MaxFileBytes {
-			return &Error{
-				Code: CodeTooLarge, Op: op, Paths: []string{f.Path},
-				Detail: sizeDetail(f.Size, a.opts.MaxFileBytes),
-			}
-		}
-		if total += f.Size; total > a.opts.MaxBytes {
-			return &Error{Code: CodeTooLarge, Op: op, Detail: "together " + sizeDetail(total, a.opts.MaxBytes)}
+	for i := range files {
+		if err := a.addSize(op, &total, &files[i]); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// hashAll sets the hashes of files, and their sizes to what was hashed.
-func (a *Area) hashAll(ctx context.Context, op, id string, files []File) error {
-	dir := a.candidateDir(id) + "/"
-	errs := make([]error, len(files))
-	var next atomic.Int64
-	var failed atomic.Bool
-	work := func() {
-		for i := next.Add(1) - 1; i < int64(len(files)) && !failed.Load() && ctx.Err() == nil; i = next.Add(1) - 1 {
-			f := &files[i]
-			sum, size, err := a.files.Hash(dir+f.Path, a.opts.MaxFileBytes)
-			if err != nil {
-				errs[i] = wrap(CodeUnsafe, op, f.Path, err)
-				failed.Store(true)
-			}
-			f.Size, f.SHA256 = size, hex.EncodeToString(sum[:])
+// addSize adds the size of f to total, and reports whether both are within the
+// limits.
+func (a *Area) addSize(op string, total *int64, f *File) error {
+	if f.Size > a.opts.MaxFileBytes {
+		return &Error{
+			Code: CodeTooLarge, Op: op, Paths: []string{f.Path},
+			Detail: sizeDetail(f.Size, a.opts.MaxFileBytes),
 		}
 	}
-	var wg sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), len(files)) {
-		wg.Go(work)
+	if *total += f.Size; *total > a.opts.MaxBytes {
+		return &Error{Code: CodeTooLarge, Op: op, Detail: "together " + sizeDetail(*total, a.opts.MaxBytes)}
 	}
-	wg.Wait()
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return a.checkSizes(op, files)
+	return nil
 }

@@ -107,6 +107,9 @@ func checkPart(part string) error {
 // device reports whether Windows takes part for a device. It looks at the text
 // before the first dot, without spaces at its end, as Windows does.
 func device(part string) bool {
+	if strings.IndexByte("CPANLcpanl", part[0]) < 0 {
+		return false // nearly all there is, and paths are checked all the time
+	}
 	base, _, _ := strings.Cut(part, ".")
 	base = strings.TrimRight(base, " ")
 	for _, name := range [...]string{"CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$"} {
@@ -128,6 +131,9 @@ func device(part string) bool {
 // at most eight characters ending in "~" and digits, then at most three more
 // after a dot.
 func shortName(part string) bool {
+	if strings.IndexByte(part, '~') < 0 {
+		return false
+	}
 	base, ext, _ := strings.Cut(part, ".")
 	if len(base) > 8 || len(ext) > 3 {
 		return false

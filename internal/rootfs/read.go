@@ -53,7 +53,7 @@ type source struct {
 }
 
 // A sink takes the content of a file. It is told how many bytes to expect, and
-// returns how many there were; it may stop after one too many.
+// returns how many there were; it need not look for more.
 type sink interface {
 	fill(f io.Reader, want int64) (int64, error)
 }
@@ -123,7 +123,8 @@ type hasher struct {
 func (h *hasher) fill(f io.Reader, want int64) (int64, error) {
 	h.sum.Reset()
 	h.n = 0
-	for h.n <= want {
+	// What is beyond want shows in the size that the file has afterwards.
+	for h.n < want {
 		n, err := f.Read(h.buf)
 		h.sum.Write(h.buf[:n])
 		h.n += int64(n)
