@@ -172,7 +172,7 @@ func wireSchema(t reflect.Type) (*jsonschema.Schema, error) {
 	case reflect.TypeFor[json.Number]():
 		return &jsonschema.Schema{Type: "number"}, nil
 	case reflect.TypeFor[result.Provenance]():
-		return provenanceSchema()
+		return result.ProvenanceSchema(), nil
 	}
 	switch {
 	case t.Kind() == reflect.Interface || t.Kind() == reflect.Pointer:
@@ -192,18 +192,6 @@ func wireSchema(t reflect.Type) (*jsonschema.Schema, error) {
 // isList reports whether t is a [result.List].
 func isList(t reflect.Type) bool {
 	return t.Kind() == reflect.Slice && t.PkgPath() == reflect.TypeFor[result.Provenance]().PkgPath()
-}
-
-// provenanceSchema describes the JSON of [result.Provenance], which encodes itself only to write its constant notice.
-func provenanceSchema() (*jsonschema.Schema, error) {
-	return infer(reflect.TypeFor[struct {
-		Project    string           `json:"project" jsonschema:"id of the project"`
-		Revision   string           `json:"revision" jsonschema:"digest of what the project declares"`
-		SourceHash string           `json:"sourceHash" jsonschema:"digest of the source" schema:"kind=sha256"`
-		Adapter    string           `json:"adapter" jsonschema:"what read the source"`
-		Staleness  result.Staleness `json:"staleness" schema:"enum=current|changed|unknown"`
-		Notice     string           `json:"notice"`
-	}](), results)
 }
 
 func implements[I any](t reflect.Type) bool {

@@ -113,6 +113,8 @@ func (x *exchange) mendTools(ctx context.Context, r *mcp.ListToolsResult) (mcp.R
 		clone := *t
 		if !schemas || !objectRoot(t.OutputSchema) {
 			clone.OutputSchema = nil
+		} else if x.opts.provenance() != nil {
+			clone.OutputSchema = withProvenanceSchema(t.OutputSchema)
 		}
 		out.Tools[i] = &clone
 	}

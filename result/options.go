@@ -1,6 +1,7 @@
 package result
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 
@@ -76,6 +77,15 @@ type Options struct {
 	// becomes the error catalog_too_large. Zero: no limit.
 	MaxCatalog int
 
+	// Provenance, if not nil, says where the content of a server comes from, for
+	// servers all of whose replies concern one project. It is called for each
+	// success of the tool of that name, by several goroutines at once, and what
+	// it returns is added to the payload under the name "provenance", as well as
+	// to listed output schemas, unless the tool has a member of that name of its
+	// own. A result whose payload is no object stays as it is. The bytes added do not
+	// count for MaxResult. Errors get none.
+	Provenance func(ctx context.Context, tool string) Provenance `json:"-"`
+
 	// DiagnosticTool is the name of the tool that Install adds. Empty:
 	// "diagnostic_read".
 	DiagnosticTool string
@@ -109,6 +119,13 @@ func (o *Options) maxCatalog() int {
 		return 0
 	}
 	return o.MaxCatalog
+}
+
+func (o *Options) provenance() func(context.Context, string) Provenance {
+	if o == nil {
+		return nil
+	}
+	return o.Provenance
 }
 
 func (o *Options) diagnosticTool() string {

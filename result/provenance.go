@@ -1,6 +1,15 @@
 package result
 
-import "encoding/json"
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"maps"
+	"slices"
+
+	"github.com/google/jsonschema-go/jsonschema"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
 
 // A Staleness says whether delivered text still is what its source holds. The
 // zero value is written as "unknown".
@@ -70,4 +79,77 @@ type Page[T any] struct {
 	Items List[T] `json:"items"`
 	// NextCursor fetches the next page. Empty and left out on the last.
 	NextCursor string `json:"nextCursor,omitempty"`
+}
+
+// provenanceName is the member of a payload that holds a [Provenance].
+const provenanceName = "provenance"
+
+// withProvenance returns a copy of r whose payload has the server's provenance,
+// and that payload, unless the payload is no object or has one already. A result
+// without a payload does not get one: a client that reads structured content
+// would then not see its blocks of text.
+func (x *exchange) withProvenance(ctx context.Context, r *mcp.CallToolResult, raw json.RawMessage) (*mcp.CallToolResult, json.RawMessage) {
+	var members map[string]json.RawMessage
+	if root(raw) != '{' || json.Unmarshal(raw, &members) != nil || members == nil || members[provenanceName] != nil {
+		return r, raw
+	}
+	name := ""
+	if p, ok := x.req.GetParams().(*mcp.CallToolParamsRaw); ok {
+		name = p.Name
+	}
+	object := bytes.TrimRight(raw, " \t\r\n")
+	with := slices.Clone(object[:len(object)-1])
+	if len(members) > 0 {
+		with = append(with, ',')
+	}
+	with = append(with, `"`+provenanceName+`":`...)
+	with = append(with, mustEncode(x.opts.Provenance(ctx, name))...)
+	with = append(with, '}')
+	// The mirror that the SDK makes is one of the payload before.
+	return &mcp.CallToolResult{Content: others(r.Content, raw), StructuredContent: json.RawMessage(with), Meta: r.Meta}, with
+}
+
+// withProvenanceSchema returns a copy of an output schema that allows what
+// withProvenance adds. A schema that is no object's, or has the member already,
+// stays as it is.
+func withProvenanceSchema(schema any) any {
+	if !objectRoot(schema) {
+		return schema
+	}
+	s, err := schemaOf(schema)
+	if err != nil || s.Properties[provenanceName] != nil {
+		return schema
+	}
+	s.Properties = maps.Clone(s.Properties)
+	if s.Properties == nil {
+		s.Properties = map[string]*jsonschema.Schema{}
+	}
+	s.Properties[provenanceName] = ProvenanceSchema()
+	s.Required = append(slices.Clone(s.Required), provenanceName)
+	return s
+}
+
+// ProvenanceSchema returns the JSON Schema of a [Provenance] as it is sent:
+// closed, with every member required. The caller owns it.
+func ProvenanceSchema() *jsonschema.Schema {
+	text := func(description string) *jsonschema.Schema {
+		return &jsonschema.Schema{Type: "string", Description: description}
+	}
+	sum := text("digest of the source")
+	sum.Pattern = "^[0-9a-f]{64}$"
+	names := []string{"project", "revision", "sourceHash", "adapter", "staleness", "notice"}
+	return &jsonschema.Schema{
+		Type: "object",
+		Properties: map[string]*jsonschema.Schema{
+			"project":    text("id of the project"),
+			"revision":   text("digest of what the project declares"),
+			"sourceHash": sum,
+			"adapter":    text("what read the source"),
+			"staleness":  {Type: "string", Enum: []any{string(Current), string(Changed), string(Unknown)}},
+			"notice":     text(""),
+		},
+		PropertyOrder:        names,
+		Required:             names,
+		AdditionalProperties: &jsonschema.Schema{Not: &jsonschema.Schema{}},
+	}
 }

@@ -18,6 +18,12 @@ func (x *exchange) succeeded(ctx context.Context, r *mcp.CallToolResult) (*mcp.C
 	if err := encodable(r); err != nil {
 		return nil, x.unusable(ctx, "a block or its metadata is not JSON", err)
 	}
+	added := 0
+	if x.opts.provenance() != nil {
+		before := len(raw)
+		r, raw = x.withProvenance(ctx, r, raw)
+		added = len(raw) - before
+	}
 	var out *mcp.CallToolResult
 	if root(raw) == '{' && x.opts.ShapeFor(x.client) == Structured {
 		if !json.Valid(raw) {
@@ -28,7 +34,7 @@ func (x *exchange) succeeded(ctx context.Context, r *mcp.CallToolResult) (*mcp.C
 		out = x.text(r, raw)
 	}
 	if limit := x.opts.maxResult(); limit > 0 {
-		if size := sizeOf(out); size > limit {
+		if size := sizeOf(out) - added; size > limit {
 			return nil, x.tooLarge(out, size, limit)
 		}
 	}
