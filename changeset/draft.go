@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/mcpcontract/mcpcontract/changeset/internal/page"
 	"github.com/mcpcontract/mcpcontract/internal/canon"
@@ -150,7 +151,7 @@ func (o *Operation) describe(c contents) {
 			o.NewID = shown.ID
 		}
 	}
-	o.Kind, o.Title = shown.Kind, shown.Title
+	o.Kind, o.Title = strings.ToValidUTF8(shown.Kind, "\ufffd"), strings.ToValidUTF8(shown.Title, "\ufffd")
 }
 
 // free reports whether a node of that id can be at p. Operation i, and the node

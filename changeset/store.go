@@ -195,6 +195,10 @@ func (s *Store) load(op, id string) (*record, error) {
 // save writes r, if it is not too large.
 func (s *Store) save(op string, r *record) error {
 	data, err := r.encode()
+	if err == nil {
+		// What could not be read back is never written, whatever a source says.
+		_, err = decode(r.ID, data)
+	}
 	if err != nil {
 		return &Error{Code: CodeProposal, Op: op, Changeset: r.ID, Err: err}
 	}

@@ -45,6 +45,11 @@ func (s *Store) Validate(ctx context.Context, id string) (Validation, error) {
 	if err != nil {
 		return Validation{}, in(id, err)
 	}
+	return s.validate(ctx, r, snap)
+}
+
+// validate holds r against a snapshot. The only error is that of ctx.
+func (s *Store) validate(ctx context.Context, r *record, snap *Snapshot) (Validation, error) {
 	c := &checker{record: r, store: s, base: snap, after: r.after(snap.Nodes)}
 	c.stale()
 	c.conflicts()

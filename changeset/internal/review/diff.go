@@ -12,8 +12,8 @@ import (
 // Limits of the diff of one change.
 const (
 	contextLines = 3
-	maxGapRows   = 100     // unchanged lines to unfold before or after a hunk
-	maxRows      = 3_000   // lines of one diff
+	maxGapRows   = 100       // unchanged lines to unfold before or after a hunk
+	maxRows      = 3_000     // lines of one diff
 	maxDiffBytes = 256 << 10 // text of one diff
 	maxWordLine  = 32 << 10  // a pair of lines to look for changed words in
 	maxWordBytes = 256 << 10 // all such pairs of one diff

@@ -1,0 +1,197 @@
+package changeset_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mcpcontract/mcpcontract/changeset"
+	"github.com/mcpcontract/mcpcontract/internal/canon"
+	"github.com/mcpcontract/mcpcontract/internal/textdiff"
+)
+
+// TestDiff applies what Diff shows to the old files, which must give the
+// proposed ones.
+func TestDiff(t *testing.T) {
+	t.Parallel()
+	p, id, _ := stored(t)
+	diffs, err := p.store.Diff(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	type shown struct {
+		Op               changeset.Op
+		ID, Old, New     string
+		Added, Removed   int
+		From, To, Header string
+	}
+	var got []shown
+	operations := p.get(t, id).Operations
+	for i, d := range diffs {
+		old := []byte(handbook()["docs/"+d.OldPath])
+		raw, err := textdiff.Apply(old, []byte(d.Unified))
+		if err != nil {
+			t.Errorf("%s: %v", d.ID, err)
+		}
+		if want := operations[i].NewHash; want != "" && canon.Sum(raw) != want || want == "" && len(raw) > 0 {
+			t.Errorf("%s: the diff gives %q, which is not what was proposed", d.ID, raw)
+		}
+		header := ""
+		if lines := strings.SplitN(d.Unified, "\n", 3); len(lines) == 3 {
+			header = lines[0] + " " + lines[1]
+		}
+		got = append(got, shown{Op: d.Op, ID: d.ID, Old: d.OldPath, New: d.NewPath, Added: d.Added, Removed: d.Removed, Header: header})
+	}
+	want := []shown{
+		{Op: "create", ID: "new", New: "new.md", Added: 6, Header: "--- /dev/null +++ b/new.md"},
+		{Op: "update", ID: "setup", Old: "setup.md", New: "setup.md", Added: 1, Removed: 3, Header: "--- a/setup.md +++ b/setup.md"},
+		{Op: "move", ID: "notes/plain", Old: "notes/plain.md", New: "b.md"},
+		{Op: "delete", ID: "limits", Old: "spec/limits.md", Removed: 7, Header: "--- a/spec/limits.md +++ /dev/null"},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("diffs (-want +got):\n%s", diff)
+	}
+	// What was proposed is shown, whatever becomes of the project.
+	p.write(t, "docs/setup.md", "else")
+	if err := os.Remove(p.path("docs/spec/limits.md")); err != nil {
+		t.Fatal(err)
+	}
+	again, err := p.store.Diff(t.Context(), id)
+	if diff := cmp.Diff(diffs, again); diff != "" || err != nil {
+		t.Errorf("after the project changed, %v (-before +after):\n%s", err, diff)
+	}
+}
+
+// TestPreview checks where a page is written, that it is what was reported, and
+// that it is always the same.
+func TestPreview(t *testing.T) {
+	t.Parallel()
+	p, id, _ := stored(t)
+	before := tree(t, p.dir)
+	first, err := p.store.Preview(t.Context(), id, "review")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := ".mcpdocs/previews/" + id + "-review.html"; first.Path != want {
+		t.Errorf("written to %q, want %q", first.Path, want)
+	}
+	after := tree(t, p.dir)
+	html := after[first.Path]
+	if canon.Sum([]byte(html)) != first.SHA256 {
+		t.Error("the hash is not that of the file")
+	}
+	for _, want := range []string{"Why it is needed.", "notes/plain.md", "New text.", p.get(t, id).Digest, id, "ada"} {
+		if !strings.Contains(html, want) {
+			t.Errorf("the page does not show %q", want)
+		}
+	}
+	delete(after, first.Path)
+	delete(after, ".mcpdocs/previews/")
+	if diff := cmp.Diff(before, after); diff != "" {
+		t.Errorf("something else was written (-before +after):\n%s", diff)
+	}
+	again, err := p.open(t, options()).Preview(t.Context(), id, "review")
+	if err != nil || again != first {
+		t.Errorf("again it is %+v, %v; before it was %+v", again, err, first)
+	}
+	p.write(t, "docs/setup.md", "else")
+	stale, err := p.store.Preview(t.Context(), id, "review")
+	if err != nil || stale.Path != first.Path || stale.SHA256 == first.SHA256 {
+		t.Errorf("of the changed project it is %+v, %v", stale, err)
+	}
+	if html := tree(t, p.dir)[first.Path]; !strings.Contains(html, "base_stale") || strings.Count(html, "<!doctype html>")+strings.Count(html, "<!DOCTYPE html>") != 1 {
+		t.Error("the page was not replaced as a whole by one that shows base_stale")
+	}
+	outline, err := p.store.Preview(t.Context(), id, "outline")
+	if err != nil || outline.Path != ".mcpdocs/previews/"+id+"-outline.html" {
+		t.Errorf("the outline is %+v, %v", outline, err)
+	}
+}
+
+// TestPreviewRefused offers views and changesets that there are none of, and a
+// folder that leads elsewhere.
+func TestPreviewRefused(t *testing.T) {
+	t.Parallel()
+	p, id, _ := stored(t)
+	before := tree(t, p.dir)
+	for _, view := range []string{"", "html", "Review", "../review", "review/../../x", "review.html"} {
+		_, err := p.store.Preview(t.Context(), id, view)
+		wantCode(t, err, changeset.CodeView)
+		_, err = p.store.Render(t.Context(), view)
+		wantCode(t, err, changeset.CodeView)
+	}
+	for _, id := range []string{"", "../../docs/setup", id + "/..", "cs-" + strings.Repeat("b", 26)} {
+		_, err := p.store.Preview(t.Context(), id, "review")
+		wantCode(t, err, changeset.CodeUnknown)
+	}
+	if diff := cmp.Diff(before, tree(t, p.dir)); diff != "" {
+		t.Errorf("something was written (-before +after):\n%s", diff)
+	}
+	outside := t.TempDir()
+	if err := os.Symlink(outside, p.path(".mcpdocs/previews")); err != nil {
+		t.Fatal(err)
+	}
+	_, err := p.store.Preview(t.Context(), id, "review")
+	wantCode(t, err, changeset.CodeIO)
+	if got := tree(t, outside); len(got) != 0 {
+		t.Errorf("written through a link: %v", got)
+	}
+}
+
+// TestRenderStatus compares outputs with what they should be.
+func TestRenderStatus(t *testing.T) {
+	t.Parallel()
+	opts := options()
+	opts.Outputs = []changeset.Output{
+		{View: "outline", Path: "site/outline.html"},
+		{View: "outline", Path: "site/current.html"},
+		{View: "review", Path: "site/missing/review.html"},
+		{View: "review", Path: "site/folder"},
+		{View: "review", Path: "site/link.html"},
+		{View: "review", Path: "docs/inside.html"},
+	}
+	p := newProject(t, opts, handbook())
+	html, err := p.store.Render(t.Context(), "outline")
+	if err != nil {
+		t.Fatal(err)
+	}
+	review, err := p.store.Render(t.Context(), "review")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.write(t, "site/current.html", string(html))
+	p.write(t, "site/folder/x", "")
+	if err := os.Symlink("current.html", p.path("site/link.html")); err != nil {
+		t.Fatal(err)
+	}
+	// Neither a changeset nor its preview changes what is expected.
+	id := begin(t, p.writer(t, "ada"))
+	if _, err := p.store.Preview(t.Context(), id, "outline"); err != nil {
+		t.Fatal(err)
+	}
+	before := tree(t, p.dir)
+	got, err := p.store.RenderStatus(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum, other := canon.Sum(html), canon.Sum(review)
+	want := []changeset.OutputStatus{
+		{Path: "site/outline.html", View: "outline", Expected: sum, Actual: canon.Sum([]byte("an old outline\n")), State: "stale"},
+		{Path: "site/current.html", View: "outline", Expected: sum, Actual: sum, State: "current"},
+		{Path: "site/missing/review.html", View: "review", Expected: other, State: "missing"},
+		{Path: "site/folder", View: "review", Expected: other, State: "unreadable"},
+		{Path: "site/link.html", View: "review", Expected: other, State: "unreadable"},
+		{Path: "docs/inside.html", View: "review", Expected: other, State: "missing"},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("status (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(before, tree(t, p.dir)); diff != "" {
+		t.Errorf("something was written (-before +after):\n%s", diff)
+	}
+	if !strings.Contains(string(html), "Limits") {
+		t.Error("the outline does not show the nodes")
+	}
+}
