@@ -1,0 +1,284 @@
+package connections
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mcpcontract/mcpcontract/mcpkit"
+	"github.com/mcpcontract/mcpcontract/normalize/probe"
+	"github.com/mcpcontract/mcpcontract/token"
+	"github.com/mcpcontract/mcpcontract/vault"
+)
+
+// registered is what register_server did.
+type registered struct {
+	Server Record `json:"server"`
+	Probe  report `json:"probe"`
+}
+
+// report is what a probe found, with a list of tools that fits into a reply.
+type report struct {
+	probe.Report
+
+	OmittedTools int `json:"omittedTools,omitempty" jsonschema:"how many names were left out of tools"`
+}
+
+// maxTools is how many bytes of names a reply lists.
+const maxTools = 5 << 10
+
+func reportOf(r probe.Report) report {
+	out := report{Report: r}
+	size := 0
+	for i, name := range r.Tools {
+		if size += len(name) + len(`"",`); size > maxTools {
+			out.Tools, out.OmittedTools = r.Tools[:i:i], len(r.Tools)-i
+			break
+		}
+	}
+	out.Duplicates = r.Duplicates[:min(len(r.Duplicates), maxListed)]
+	return out
+}
+
+// receipt is what carrying a registration out will answer, as large as it can
+// get.
+func receipt(p registration) registered {
+	return registered{
+		Server: RecordOf(&p.work.server, nil, p.work.server.Notes),
+		Probe: report{Report: probe.Report{
+			Name: strings.Repeat("n", 256), Version: strings.Repeat("v", 256), Protocol: "2026-07-28",
+			Tools: []string{strings.Repeat("t", maxTools)}, Digest: strings.Repeat("0", 64),
+		}},
+	}
+}
+
+// register runs the server once and stores it. Nothing is stored unless the
+// server answers; then everything is, or nothing.
+func (s *Store) register(ctx context.Context, p registration, approval string) (registered, error) {
+	w := p.work
+	vars := s.vars(names(w.sealed), w.fresh)
+	launch, _, err := s.expand(ctx, &w.server, vars)
+	if err != nil {
+		return registered{}, err
+	}
+	found, err := s.opts.Probe(ctx, launch, &probe.Options{Vars: vars})
+	if err != nil {
+		return registered{}, err
+	}
+	e := &entry{Server: w.server, Sealed: names(w.sealed), Report: found, VerifiedAt: s.now()}
+	e.Owned = slices.Concat(e.Sealed, w.captured)
+	out := registered{Server: RecordOf(&e.Server, nil, e.Server.Notes), Probe: reportOf(found)}
+	return commit(ctx, s, approval, out, func(tx *vault.Tx) error { return s.store(tx, w, e) })
+}
+
+func names(list []sealed) []string {
+	var out []string
+	for _, s := range list {
+		out = append(out, s.name)
+	}
+	return out
+}
+
+// store puts a connection and what it needs into the profile, if the connection
+// of its name is still what it was when the proposal was computed.
+func (s *Store) store(tx *vault.Tx, w *work, e *entry) error {
+	profile := s.profile.Name()
+	if err := s.unchanged(tx, e.Server.Name, w.state); err != nil {
+		return err
+	}
+	for name, value := range w.fresh {
+		if err := tx.Set(profile, name, value); err != nil {
+			return err
+		}
+	}
+	if w.replaced != nil {
+		refs := refNames(&e.Server)
+		for _, name := range w.replaced.Owned {
+			if slices.Contains(refs, name) && !slices.Contains(e.Owned, name) {
+				e.Owned = append(e.Owned, name)
+			}
+		}
+		if err := s.drop(tx, s.orphans(w.replaced, refs)); err != nil {
+			return err
+		}
+	}
+	if err := s.put(tx, !e.Server.Disabled, e); err != nil {
+		return err
+	}
+	return s.forget(tx, w.pasteID)
+}
+
+// unchanged fails with proposal_stale if a connection is not what it was.
+func (s *Store) unchanged(tx *vault.Tx, name, state string) error {
+	r, err := tx.Record(s.profile.Name(), recordName(name))
+	now := ""
+	switch {
+	case err == nil:
+		now = stateOf(&r)
+	case vault.CodeOf(err) != vault.CodeRecordMissing:
+		return err
+	}
+	if now != state {
+		return &token.Error{Code: token.CodeStale, Op: "apply", Changed: []string{basePath("server", name)}}
+	}
+	return nil
+}
+
+// orphans lists the secrets that came with a connection and that nothing refers
+// to once it is gone.
+func (s *Store) orphans(old *entry, refs []string) []string {
+	var list []string
+	for _, name := range old.Owned {
+		if !slices.Contains(refs, name) && !s.shared(name, old.Server.Name) {
+			list = append(list, name)
+		}
+	}
+	return list
+}
+
+// drop removes secrets, some of which a person may have removed before.
+func (s *Store) drop(tx *vault.Tx, secrets []string) error {
+	for _, name := range secrets {
+		if err := tx.Delete(s.profile.Name(), name); err != nil && vault.CodeOf(err) != vault.CodeSecretMissing {
+			return err
+		}
+	}
+	return nil
+}
+
+// forget drops the text of a proposal that was carried out.
+func (s *Store) forget(tx *vault.Tx, id string) error {
+	kept, err := s.pastes()
+	if err != nil {
+		return err
+	}
+	for _, p := range kept {
+		if p.id == id {
+			if err := s.drop(tx, []string{p.name}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// What was done under an approval is kept beside it, until the token store has it.
+const (
+	maxReceipts = 32
+	receiptLife = 24 * time.Hour
+)
+
+// keptReceipt is a receipt as the vault keeps it.
+type keptReceipt struct {
+	At      time.Time       `json:"at"`
+	Receipt json.RawMessage `json:"receipt"`
+}
+
+// commit makes a change together with its receipt. If there is one already, the
+// change was made, and the receipt is what that came to.
+func commit[Out any](ctx context.Context, s *Store, approval string, out Out, change func(tx *vault.Tx) error) (Out, error) {
+	err := s.vault.Update(ctx, func(tx *vault.Tx) error {
+		r, err := tx.Record(s.profile.Name(), receiptPrefix+approval)
+		if err == nil {
+			out, err = decodeReceipt[Out](&r)
+			return err
+		}
+		if vault.CodeOf(err) != vault.CodeRecordMissing {
+			return err
+		}
+		if err := change(tx); err != nil {
+			return err
+		}
+		return s.putReceipt(tx, approval, out)
+	})
+	return out, err
+}
+
+func decodeReceipt[Out any](r *vault.Record) (Out, error) {
+	var k keptReceipt
+	var out Out
+	err := json.Unmarshal(r.Data, &k)
+	if err == nil {
+		err = json.Unmarshal(k.Receipt, &out)
+	}
+	if err != nil {
+		return out, fmt.Errorf("the record %.100q is no receipt: %v", r.Name, err)
+	}
+	return out, nil
+}
+
+// putReceipt stores a receipt, and drops those that are too old or too many.
+func (s *Store) putReceipt(tx *vault.Tx, approval string, out any) error {
+	records, err := s.profile.Records()
+	if err != nil {
+		return err
+	}
+	type dated struct {
+		name string
+		at   time.Time
+	}
+	var old []dated
+	for _, r := range records {
+		if !strings.HasPrefix(r.Name, receiptPrefix) || r.Profile != s.profile.Name() {
+			continue
+		}
+		var k keptReceipt
+		_ = json.Unmarshal(r.Data, &k) // what cannot be read is as old as can be
+		old = append(old, dated{r.Name, k.At})
+	}
+	slices.SortFunc(old, func(a, b dated) int { return a.at.Compare(b.at) })
+	for i, d := range old {
+		if i > len(old)-maxReceipts && s.now().Sub(d.at) < receiptLife {
+			break
+		}
+		if err := tx.DeleteRecord(s.profile.Name(), d.name); err != nil {
+			return err
+		}
+	}
+	data, err := json.Marshal(out)
+	if err == nil {
+		data, err = json.Marshal(keptReceipt{s.now(), data})
+	}
+	if err != nil {
+		return err
+	}
+	return tx.SetRecord(s.profile.Name(), vault.Record{Name: receiptPrefix + approval, Data: data})
+}
+
+// transaction joins approvals and the vault: the receipt of what was done is
+// stored by the same save. There is no lock to hold while a server is probed:
+// whoever saves first has done it, and the other gets the receipt.
+type transaction[Plan, Out any] struct {
+	store *Store
+	apply func(ctx context.Context, plan Plan, approval string) (Out, error)
+}
+
+// begin returns what a [mcpkit.Command] wants.
+func begin[Plan, Out any](s *Store, apply func(ctx context.Context, plan Plan, approval string) (Out, error)) func(context.Context) (mcpkit.Transaction[Plan, Out], error) {
+	return func(context.Context) (mcpkit.Transaction[Plan, Out], error) {
+		return &transaction[Plan, Out]{s, apply}, nil
+	}
+}
+
+func (t *transaction[Plan, Out]) Receipt(_ context.Context, approval string) (Out, bool, error) {
+	r, err := t.store.profile.Record(receiptPrefix + approval)
+	if vault.CodeOf(err) == vault.CodeRecordMissing {
+		var none Out
+		return none, false, nil
+	}
+	if err != nil {
+		var none Out
+		return none, false, err
+	}
+	out, err := decodeReceipt[Out](&r)
+	return out, err == nil, err
+}
+
+func (t *transaction[Plan, Out]) Apply(ctx context.Context, plan Plan, approval string) (Out, error) {
+	return t.apply(ctx, plan, approval)
+}
+
+func (*transaction[Plan, Out]) Close() error { return nil }

@@ -1,0 +1,320 @@
+package connections
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/mcpcontract/mcpcontract/mcpkit"
+	"github.com/mcpcontract/mcpcontract/mcpkit/internal/paging"
+	"github.com/mcpcontract/mcpcontract/normalize"
+	"github.com/mcpcontract/mcpcontract/normalize/lookup"
+	"github.com/mcpcontract/mcpcontract/result"
+	"github.com/mcpcontract/mcpcontract/vault"
+)
+
+// maxPage bounds a page of a list on the wire, which fits the clients measured.
+const maxPage = 10_000
+
+// Feature adds the tools for the connections of one store; resolve_reference only
+// if the store can look references up. approvals says how registrations and
+// removals are approved; its Project has to be of this profile alone.
+//
+// It also puts itself before register_server, to keep pasted texts out of the
+// store of the approvals. This stays on a server whose installation fails.
+func Feature(store *Store, approvals *mcpkit.Approvals) mcpkit.Feature {
+	if store == nil {
+		panic("connections: Feature needs a store")
+	}
+	f := &feature{store: store, approvals: approvals}
+	return f.install
+}
+
+// feature is one installed feature. It is read only after install.
+type feature struct {
+	store     *Store
+	approvals *mcpkit.Approvals
+	pager     *paging.Pager
+}
+
+const registerTool = "register_server"
+
+func (f *feature) install(in *mcpkit.Installer) error {
+	var err error
+	if f.pager, err = paging.New(in.Sealer(), "connections", maxPage); err != nil {
+		return err
+	}
+	features := []mcpkit.Feature{f.normalizeTool().Install}
+	if f.store.opts.Lookup != nil {
+		features = append(features, f.resolveTool().Install)
+	}
+	features = append(features,
+		f.registerCommand().Install, f.listTool(in).Install, f.enableTool().Install,
+		f.removeCommand().Install, f.probeTool().Install, f.exportTool().Install)
+	for _, install := range features {
+		if err := install(in); err != nil {
+			return err
+		}
+	}
+	in.Server().AddReceivingMiddleware(f.store.intercept(in.ToolName(registerTool)))
+	return nil
+}
+
+type normalizeArgs struct {
+	Text    string `json:"text" jsonschema:"the configuration as it was pasted"`
+	Dialect string `json:"dialect,omitempty" jsonschema:"the client whose configuration this is, such as claude-desktop; found out from the text if absent"`
+	OS      string `json:"os,omitempty" jsonschema:"the operating system where it is used; this one's if absent" schema:"enum=linux|windows|darwin"`
+}
+
+type normalized struct {
+	Format  string   `json:"format"`
+	Dialect string   `json:"dialect"`
+	Notes   []string `json:"notes" jsonschema:"what was repaired or guessed in the text as a whole"`
+	Servers []Record `json:"servers"`
+}
+
+func (f *feature) normalizeTool() mcpkit.Tool[normalizeArgs, normalized] {
+	return mcpkit.Tool[normalizeArgs, normalized]{
+		Name:  "normalize_config",
+		Title: "Normalize a configuration",
+		Description: "Read a pasted MCP client configuration of any kind and return one record for each server, with what was repaired or guessed. " +
+			"Secrets of the text are replaced by references. Runs, looks up and stores nothing.",
+		Effect: mcpkit.ReadOnly,
+		Schema: func(_, output *jsonschema.Schema) { describeRecord(output.Properties["servers"].Items) },
+		Run:    f.normalize,
+	}
+}
+
+func (f *feature) normalize(_ context.Context, in normalizeArgs) (normalized, error) {
+	paste, err := parse([]byte(in.Text), &normalize.ParseOptions{Dialect: normalize.Dialect(in.Dialect), GOOS: in.OS})
+	if err != nil {
+		return normalized{}, err
+	}
+	out := normalized{Format: paste.Format, Dialect: string(paste.Dialect)}
+	var found []sealed
+	for i := range paste.Servers {
+		server, secrets := lift(&paste.Servers[i], f.store.freeNames(&paste.Servers[i], nil))
+		found = append(found, secrets...)
+		out.Servers = append(out.Servers, RecordOf(&server, nil, server.Notes))
+	}
+	clean := func(text string) string { return lift1(lifted(found).clean(text)) }
+	out.Notes = noteTexts(changeNotes(paste.Notes, clean))
+	return out, nil
+}
+
+// describeRecord says of a record what its type cannot.
+func describeRecord(record *jsonschema.Schema) {
+	for _, target := range []*jsonschema.Schema{record, record.Properties["equivalent"]} {
+		target.Properties["oauth"] = &jsonschema.Schema{
+			Description: "false for off, else what is known about signing in",
+			AnyOf: []*jsonschema.Schema{
+				{Type: "boolean"},
+				{Type: "object", AdditionalProperties: &jsonschema.Schema{}},
+			},
+		}
+	}
+}
+
+type resolveArgs struct {
+	Reference string `json:"reference" jsonschema:"a repository address, a name in the registry, a package" schema:"maxLength=2048"`
+}
+
+type resolved struct {
+	Server   Record        `json:"server"`
+	Evidence []lookup.Step `json:"evidence" jsonschema:"what was asked, in order, and what came of it"`
+}
+
+func (f *feature) resolveTool() mcpkit.Tool[resolveArgs, resolved] {
+	return mcpkit.Tool[resolveArgs, resolved]{
+		Name:  "resolve_reference",
+		Title: "Resolve a reference",
+		Description: "Find out how the MCP server of a repository, registry name or package is run: exactly one record with the evidence, or a failure that says why. " +
+			"Asks public sources; runs and stores nothing.",
+		Effect:    mcpkit.ReadOnly,
+		OpenWorld: true,
+		Schema:    func(_, output *jsonschema.Schema) { describeRecord(output.Properties["server"]) },
+		Run: func(ctx context.Context, in resolveArgs) (resolved, error) {
+			server, evidence, err := f.store.resolve(ctx, in.Reference)
+			if err != nil {
+				return resolved{}, err
+			}
+			server, _ = lift(&server, f.store.freeNames(&server, nil))
+			return resolved{RecordOf(&server, nil, server.Notes), evidence}, nil
+		},
+	}
+}
+
+func (f *feature) registerCommand() mcpkit.Command[registerArgs, registration, registered] {
+	return mcpkit.Command[registerArgs, registration, registered]{
+		Name:  registerTool,
+		Title: "Register a server",
+		Description: "Register an MCP server from a pasted configuration or a reference, after a person approved what it runs and reads. " +
+			"It is run once to prove that it works, and stored only if it does.",
+		Effect:    mcpkit.Destructive,
+		OpenWorld: true,
+		Schema:    func(_, _, receipt *jsonschema.Schema) { describeRecord(receipt.Properties["server"]) },
+		Approvals: f.approvals,
+		Plan:      f.store.plan,
+		Receipt:   receipt,
+		Begin:     begin(f.store, f.store.register),
+	}
+}
+
+type listArgs struct {
+	Cursor string `json:"cursor,omitempty" jsonschema:"nextCursor of the page before"`
+}
+
+func (f *feature) listTool(in *mcpkit.Installer) mcpkit.Tool[listArgs, result.Page[Connection]] {
+	return mcpkit.Tool[listArgs, result.Page[Connection]]{
+		Name:  "list_servers",
+		Title: "List connections",
+		Description: "List the registered MCP servers of the profile: what each runs or reaches, whether it is enabled, and how many tools it had when it was verified. " +
+			"Add one with " + in.ToolName(registerTool) + ".",
+		Effect: mcpkit.ReadOnly,
+		Run: func(_ context.Context, args listArgs) (result.Page[Connection], error) {
+			list, err := f.store.List()
+			if err != nil {
+				return result.Page[Connection]{}, err
+			}
+			return paging.Items(f.pager.Query("list_servers"), args.Cursor, paging.Digest(list), 0, list)
+		},
+	}
+}
+
+type nameArgs struct {
+	Name string `json:"name" jsonschema:"name of the connection, as list_servers shows it" schema:"maxLength=200"`
+}
+
+type enableArgs struct {
+	nameArgs
+	Enabled bool `json:"enabled" jsonschema:"true switches it on, false off"`
+}
+
+func (f *feature) enableTool() mcpkit.Tool[enableArgs, Connection] {
+	return mcpkit.Tool[enableArgs, Connection]{
+		Name:        "set_enabled",
+		Title:       "Switch a connection",
+		Description: "Switch a registered connection on or off for this profile. Nothing else about it changes.",
+		Effect:      mcpkit.Destructive,
+		Idempotent:  true,
+		Run: func(ctx context.Context, in enableArgs) (Connection, error) {
+			return f.store.SetEnabled(ctx, in.Name, in.Enabled)
+		},
+	}
+}
+
+func (f *feature) probeTool() mcpkit.Tool[nameArgs, probedReply] {
+	return mcpkit.Tool[nameArgs, probedReply]{
+		Name:  "probe_server",
+		Title: "Probe a connection",
+		Description: "Run a registered server once and list its tools: who it says it is, and whether its catalog is still the one that was approved. " +
+			"Calls none of its tools.",
+		Effect:     mcpkit.Additive,
+		Idempotent: true,
+		OpenWorld:  true,
+		Run: func(ctx context.Context, in nameArgs) (probedReply, error) {
+			found, err := f.store.Probe(ctx, in.Name)
+			return probedReply{reportOf(found.Report), found.CatalogChanged}, err
+		},
+	}
+}
+
+type probedReply struct {
+	report
+	CatalogChanged bool `json:"catalogChanged" jsonschema:"whether the tools differ from those at the registration"`
+}
+
+type exportArgs struct {
+	Dialect string   `json:"dialect" jsonschema:"the client to write for, such as claude-desktop, vscode or codex"`
+	Names   []string `json:"names,omitempty" jsonschema:"names of connections; all if absent" schema:"maxItems=1000 maxLength=200"`
+}
+
+type exported struct {
+	Text  string   `json:"text" jsonschema:"the configuration, in the client's own format"`
+	Notes []string `json:"notes" jsonschema:"what the client's format cannot express"`
+}
+
+func (f *feature) exportTool() mcpkit.Tool[exportArgs, exported] {
+	return mcpkit.Tool[exportArgs, exported]{
+		Name:  "export_config",
+		Title: "Export connections",
+		Description: "Write registered connections as the configuration of any MCP client. " +
+			"Secrets appear as references to variables, never as values.",
+		Effect: mcpkit.ReadOnly,
+		Run: func(_ context.Context, in exportArgs) (exported, error) {
+			text, notes, err := f.store.Export(normalize.Dialect(in.Dialect), in.Names)
+			return exported{string(text), noteTexts(notes)}, err
+		},
+	}
+}
+
+// removal is what remove_server proposes.
+type removal struct {
+	Name      string   `json:"name"`
+	Transport string   `json:"transport" schema:"enum=stdio|http|sse|ws"`
+	Target    string   `json:"target"`
+	Secrets   []string `json:"secrets" jsonschema:"names of secrets that came with it and go with it"`
+
+	state string
+	entry *entry
+}
+
+// removed is what remove_server did.
+type removed struct {
+	Name    string   `json:"name"`
+	Secrets []string `json:"secrets"`
+}
+
+func (f *feature) removeCommand() mcpkit.Command[nameArgs, removal, removed] {
+	s := f.store
+	return mcpkit.Command[nameArgs, removal, removed]{
+		Name:  "remove_server",
+		Title: "Remove a connection",
+		Description: "Remove a registered connection, after a person approved that, with the secrets that came with it and that no other connection uses. " +
+			"To keep it and not use it, switch it off with set_enabled.",
+		Effect:    mcpkit.Destructive,
+		Approvals: f.approvals,
+		Plan:      s.planRemoval,
+		Receipt:   func(p removal) removed { return removed{p.Name, p.Secrets} },
+		Begin:     begin(s, s.remove),
+	}
+}
+
+func (s *Store) planRemoval(_ context.Context, in nameArgs) (mcpkit.Proposal[removal], error) {
+	var none mcpkit.Proposal[removal]
+	e, r, err := s.find(in.Name)
+	if err != nil {
+		return none, err
+	}
+	if r.Profile != s.profile.Name() {
+		return none, &result.Error{
+			Code:    CodeServerInherited,
+			Message: fmt.Sprintf("the connection %.100q belongs to profile %s: remove it there, or switch it off here", in.Name, r.Profile),
+		}
+	}
+	p := removal{
+		Name: e.Server.Name, Transport: string(e.Server.Transport), Target: target(&e.Server),
+		Secrets: s.orphans(e, nil), state: stateOf(r), entry: e,
+	}
+	lines := []string{fmt.Sprintf("remove server %q from profile %s", p.Name, s.profile.Name())}
+	lines = append(lines, wrap("it was: ", p.Target)...)
+	if len(p.Secrets) > 0 {
+		lines = append(lines, wrap("these secrets go with it: ", strings.Join(p.Secrets, ", "))...)
+	}
+	return mcpkit.Proposal[removal]{Plan: p, Base: map[string]string{basePath("server", p.Name): p.state}, Summary: lines}, nil
+}
+
+func (s *Store) remove(ctx context.Context, p removal, approval string) (removed, error) {
+	return commit(ctx, s, approval, removed{p.Name, p.Secrets}, func(tx *vault.Tx) error {
+		if err := s.unchanged(tx, p.Name, p.state); err != nil {
+			return err
+		}
+		if err := tx.DeleteRecord(s.profile.Name(), recordName(p.Name)); err != nil {
+			return err
+		}
+		return s.drop(tx, p.Secrets)
+	})
+}
+

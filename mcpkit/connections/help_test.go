@@ -1,0 +1,227 @@
+package connections_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/mcpcontract/mcpcontract/mcpkit"
+	"github.com/mcpcontract/mcpcontract/mcpkit/connections"
+	"github.com/mcpcontract/mcpcontract/mcpkit/internal/wiretest"
+	"github.com/mcpcontract/mcpcontract/token"
+	"github.com/mcpcontract/mcpcontract/vault"
+)
+
+// asServer makes the test program behave as an MCP server of the given kind.
+const asServer = "CONNECTIONS_TEST_AS_SERVER"
+
+func TestMain(m *testing.M) {
+	if kind := os.Getenv(asServer); kind != "" {
+		os.Exit(serveAs(kind))
+	}
+	os.Exit(m.Run())
+}
+
+// serveAs is a server to be registered.
+func serveAs(kind string) int {
+	switch kind {
+	case "silent":
+		time.Sleep(time.Hour)
+	case "dies":
+		fmt.Fprintln(os.Stderr, "no token for you:", os.Getenv("NOTES_TOKEN"))
+		return 3
+	case "garbage":
+		fmt.Println("]]] hello")
+		return 0
+	}
+	server := mcp.NewServer(&mcp.Implementation{Name: "notes", Version: "1.2.3"}, nil)
+	tools := []string{"read_note", "write_note"}
+	if kind == "changed" {
+		tools = append(tools, "send_mail")
+	}
+	for _, name := range tools {
+		mcp.AddTool(server, &mcp.Tool{Name: name}, func(context.Context, *mcp.CallToolRequest, struct{}) (*mcp.CallToolResult, struct{}, error) {
+			return nil, struct{}{}, nil
+		})
+	}
+	if err := server.Run(context.Background(), &mcp.StdioTransport{}); err != nil {
+		return 1
+	}
+	return 0
+}
+
+// A desk is a vault with a store of approvals, and what serves them.
+type desk struct {
+	tb    testing.TB
+	dir   string
+	vault *vault.Vault
+	store *token.Store
+	opts  connections.Options
+	by    mcpkit.Approver
+	env   map[string]string // in place of the environment
+	logs  *bytes.Buffer
+}
+
+func newDesk(tb testing.TB) *desk {
+	tb.Helper()
+	d := &desk{tb: tb, dir: tb.TempDir(), env: map[string]string{}, logs: new(bytes.Buffer)}
+	key := filepath.Join(tb.TempDir(), "key")
+	if err := vault.MakeKeyFile(key); err != nil {
+		tb.Fatal(err)
+	}
+	var err error
+	if d.vault, err = vault.Create(tb.Context(), filepath.Join(d.dir, "vault"), vault.KeyFile(key)); err != nil {
+		tb.Fatal(err)
+	}
+	if d.store, err = token.Open(filepath.Join(d.dir, "tokens"), nil); err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		d.vault.Close()
+		d.store.Close()
+	})
+	d.opts.Environment = func(name string) (string, string, bool) {
+		value, ok := d.env[name]
+		return value, "env", ok
+	}
+	return d
+}
+
+func (d *desk) connections(tb testing.TB) *connections.Store {
+	tb.Helper()
+	store, err := connections.New(d.vault, vault.Default, &d.opts)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return store
+}
+
+func (d *desk) server(tb testing.TB) *mcp.Server {
+	tb.Helper()
+	approvals := &mcpkit.Approvals{Store: d.store, Project: "connections/default", By: d.by, Command: "connections approve"}
+	server, err := mcpkit.NewServer(&mcp.Implementation{Name: "test", Version: "1.0.0"}, nil, connections.Feature(d.connections(tb), approvals))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return server
+}
+
+// profile is the profile that the store uses.
+func (d *desk) profile(tb testing.TB) *vault.Profile {
+	tb.Helper()
+	p, err := d.vault.Profile(vault.Default)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return p
+}
+
+// absent fails if a canary is in any file of the desk.
+func (d *desk) absent(tb testing.TB, canaries ...string) {
+	tb.Helper()
+	files := 0
+	err := filepath.WalkDir(d.dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		files++
+		data, err := os.ReadFile(path)
+		for _, canary := range canaries {
+			if bytes.Contains(data, []byte(canary)) {
+				tb.Errorf("%s holds %q", path, canary)
+			}
+		}
+		return err
+	})
+	if err != nil || files < 3 {
+		tb.Fatalf("searched %d files: %v", files, err)
+	}
+}
+
+// A reply has the fields of all replies.
+type reply struct {
+	CommandStatus, ProposalToken, ApprovalCommand string
+
+	Proposal struct {
+		Name, Transport, URL, Target                      string
+		Argv, EnvNames, Refs, Unresolved, Notes, Secrets []string
+	}
+	Receipt struct {
+		Server  json.RawMessage
+		Probe   probed
+		Name    string
+		Secrets []string
+	}
+	probed
+	Items      []connections.Connection
+	NextCursor string
+	Error      struct {
+		Code, Message string
+		Details       json.RawMessage
+	}
+}
+
+type probed struct {
+	Name, Version, CatalogDigest string
+	Tools                        json.RawMessage
+	CatalogChanged               bool
+}
+
+func call(tb testing.TB, p *wiretest.Peer, tool string, args any) (reply, string) {
+	tb.Helper()
+	raw, err := json.Marshal(args)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	text := p.Call(tb, tool, string(raw)).JSON()
+	var r reply
+	if err := json.Unmarshal([]byte(text), &r); err != nil {
+		tb.Fatalf("%s %.300s: %v\n%s", tool, raw, err, text)
+	}
+	return r, text
+}
+
+type m = map[string]any
+
+func prepare(fields m) m {
+	fields["op"] = "prepare"
+	return m{"request": fields}
+}
+
+func apply(tok string) m { return m{"request": m{"op": "apply", "proposalToken": tok}} }
+
+// self is the test program as a server of that kind, as a JSON configuration.
+func self(tb testing.TB, kind string, env m) string {
+	tb.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	all := m{asServer: kind}
+	for name, value := range env {
+		all[name] = value
+	}
+	raw, err := json.Marshal(m{"mcpServers": m{"notes": m{"command": exe, "args": []string{"--serve"}, "env": all}}})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return string(raw)
+}
+
+func without(tb testing.TB, text string, canaries ...string) {
+	tb.Helper()
+	for _, canary := range canaries {
+		if strings.Contains(text, canary) {
+			tb.Errorf("%q is in %s", canary, text)
+		}
+	}
+}

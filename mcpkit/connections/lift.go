@@ -1,0 +1,320 @@
+package connections
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/mcpcontract/mcpcontract/normalize"
+)
+
+// sealed is a secret that stood in a paste, and the name it is kept under.
+type sealed struct{ name, value string }
+
+// A lifter takes the secrets out of one record, and puts references in their
+// place.
+type lifter struct {
+	server string
+	// free reports whether a name may stand for a value.
+	free  func(name, value string) bool
+	names map[string]string // by value
+	found []sealed
+	// open are the fields that hold a value to be filled in.
+	open map[string]bool
+}
+
+// lift returns the record with references in place of the secrets that stand in
+// it in clear, and what they stand for. The package documentation says what
+// counts as a secret. The given record stays as it is.
+func lift(s *normalize.Server, free func(name, value string) bool) (normalize.Server, []sealed) {
+	l := &lifter{server: s.Name, free: free, names: make(map[string]string), open: make(map[string]bool)}
+	for _, n := range s.Notes {
+		if n.Code == normalize.Placeholder {
+			l.open[n.Subject] = true
+		}
+	}
+	out := l.record(s)
+	l.sweep(&out)
+	return out, l.found
+}
+
+// record lifts field by field.
+func (l *lifter) record(s *normalize.Server) normalize.Server {
+	out := *s
+	out.Env = l.pairs("env.", s.Env)
+	out.Headers = l.pairs("headers.", s.Headers)
+	out.Command = l.text("command", s.Command)
+	out.Args = l.args(s.Args)
+	out.Cwd = l.text("cwd", s.Cwd)
+	out.EnvFile = l.text("env_file", s.EnvFile)
+	out.URL = l.text("url", s.URL)
+	out.OAuth = l.oauth(s.OAuth)
+	out.Inputs = l.inputs(s.Inputs)
+	out.Extra = rewriteStrings(s.Extra, func(key, value string) string { return l.value(key, value) })
+	if s.Equivalent != nil {
+		direct := l.record(s.Equivalent)
+		out.Equivalent = &direct
+	}
+	return out
+}
+
+// seal returns the reference that takes the place of a secret. hint says where it
+// stood, and is the name itself where that is a variable.
+func (l *lifter) seal(hint, value string) string {
+	if name, ok := l.names[value]; ok {
+		return "${" + name + "}"
+	}
+	name := l.pick(hint, value)
+	l.names[value] = name
+	l.found = append(l.found, sealed{name, value})
+	return "${" + name + "}"
+}
+
+// pick chooses a name that stands for nothing else.
+func (l *lifter) pick(hint, value string) string {
+	usable := func(name string) bool {
+		return l.free(name, value) && !slices.ContainsFunc(l.found, func(s sealed) bool { return s.name == name })
+	}
+	if v, ok := strings.CutPrefix(hint, "env."); ok && variable.MatchString(v) && usable(v) {
+		return v
+	}
+	_, hint, _ = strings.Cut(hint, ".")
+	base := strings.Trim(identifier(l.server)+"_"+identifier(hint), "_")
+	if base == "" {
+		base = "SECRET"
+	}
+	name := base
+	for n := 2; !usable(name); n++ {
+		name = base + "_" + strconv.Itoa(n)
+	}
+	return name
+}
+
+func (l *lifter) pairs(kind string, list []normalize.Pair) []normalize.Pair {
+	out := slices.Clone(list)
+	for i, p := range out {
+		if l.open[kind+p.Name] {
+			out[i].Value = l.text(kind+p.Name, p.Value)
+		} else {
+			out[i].Value = l.value(kind+p.Name, p.Value)
+		}
+	}
+	return out
+}
+
+// scheme is what stands before the credentials in a header.
+var scheme = regexp.MustCompile(`(?i)^\s*(?:bearer|basic|token|apikey|api-key|key|digest)\s+`)
+
+// value lifts a value that has a name of its own. The name is what follows the
+// first dot of the hint, or all of it.
+func (l *lifter) value(hint, value string) string {
+	_, name, dotted := strings.Cut(hint, ".")
+	if !dotted {
+		name, hint = hint, "field."+hint
+	}
+	prefix := scheme.FindString(value)
+	rest := value[len(prefix):]
+	switch {
+	case standsIn(value):
+	case namesSecret(name, rest), prefix != "" && namesSecret("token", rest) && len(rest) >= minWeak:
+		return prefix + l.seal(hint, rest)
+	case random(value):
+		return l.seal(hint, value)
+	}
+	return l.text(hint, value)
+}
+
+// args lifts what follows an option that names a secret, in the same argument or
+// the next one, and what any argument holds.
+func (l *lifter) args(list []string) []string {
+	out := slices.Clone(list)
+	option := "" // the argument before, if a value may follow it
+	for i, arg := range out {
+		field := "args[" + strconv.Itoa(i) + "]"
+		name, value, sep := splitPair(arg)
+		switch {
+		case l.open[field]:
+			out[i] = l.text("arg.", arg)
+		case option != "" && !strings.HasPrefix(arg, "-") && namesSecret(option, arg) && !standsIn(arg):
+			out[i] = l.value("arg."+option, arg)
+		case sep != "":
+			out[i] = arg[:len(arg)-len(value)] + l.value("arg."+name, value)
+		case random(arg) && !strings.Contains(arg, "/"):
+			out[i] = l.seal("arg.", arg)
+		default:
+			out[i] = l.text("arg.", arg)
+		}
+		option = ""
+		if sep == "" && strings.HasPrefix(arg, "-") {
+			option = strings.TrimLeft(arg, "-")
+		}
+	}
+	return out
+}
+
+var pairStart = regexp.MustCompile(`^-{0,2}([A-Za-z_][A-Za-z0-9_.-]*)\s*[=:]\s*`)
+
+// splitPair takes NAME=value, Name: value and --option=value apart, also where an
+// option holds such a pair: --header=Name: value. The address of an option stays
+// with it.
+func splitPair(arg string) (name, value, sep string) {
+	m := pairStart.FindStringSubmatch(arg)
+	if m == nil || strings.HasPrefix(arg[len(m[0])-1:], "://") {
+		return "", "", ""
+	}
+	name, value = m[1], arg[len(m[0]):]
+	if !namesSecret(name, value) {
+		if inner, rest, innerSep := splitPair(value); innerSep != "" {
+			return inner, rest, innerSep
+		}
+	}
+	return name, value, "="
+}
+
+// What a longer text may hold: addresses, and pairs of a name and a value, with
+// the value in quotes or without.
+var (
+	addresses   = regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]*://[^\s"'<>]+`)
+	quotedPairs = regexp.MustCompile(`(["'])([A-Za-z_][A-Za-z0-9_. -]*)(["']\s*[:=]\s*["'])((?:[^"'\\]|\\.)*)`)
+	barePairs   = regexp.MustCompile(`([A-Za-z_][A-Za-z0-9_.-]*)(\s*[=:]\s*)((?i:bearer |basic |token )?)([^\s"'&,;{}$]+)`)
+)
+
+// text lifts what can be told from the text itself.
+func (l *lifter) text(hint, text string) string {
+	text = addresses.ReplaceAllStringFunc(text, func(a string) string { return l.address(hint, a) })
+	text = replaceGroups(quotedPairs, text, func(m []string) string {
+		if standsIn(m[4]) || !namesSecret(m[2], m[4]) {
+			return m[0]
+		}
+		prefix := scheme.FindString(m[4])
+		return m[1] + m[2] + m[3] + prefix + l.seal("text."+m[2], m[4][len(prefix):])
+	})
+	text = replaceGroups(barePairs, text, func(m []string) string {
+		if strings.HasPrefix(m[4], "//") || standsIn(m[4]) || !namesSecret(m[1], m[4]) {
+			return m[0]
+		}
+		return m[1] + m[2] + m[3] + l.seal("text."+m[1], m[4])
+	})
+	return shapes.ReplaceAllStringFunc(text, func(s string) string {
+		if len(s) < minRandom && !strings.ContainsAny(s, "0123456789") {
+			return s // a word with dashes
+		}
+		return l.seal(hint, s)
+	})
+}
+
+func replaceGroups(re *regexp.Regexp, text string, with func(groups []string) string) string {
+	return re.ReplaceAllStringFunc(text, func(match string) string { return with(re.FindStringSubmatch(match)) })
+}
+
+// address lifts the secrets of an address: the password before the host, what
+// parameters with such names hold, and parts of the path that are random.
+func (l *lifter) address(hint, address string) string {
+	start := strings.Index(address, "://") + len("://")
+	rest, fragment, hasFragment := strings.Cut(address[start:], "#")
+	rest, query, hasQuery := strings.Cut(rest, "?")
+	authority, path, hasPath := strings.Cut(rest, "/")
+	out := address[:start] + l.authority(hint, authority)
+	if hasPath {
+		out += "/" + l.split(path, "/", func(part string) string {
+			if random(part) {
+				return l.seal("url.path", part)
+			}
+			return part
+		})
+	}
+	if hasQuery {
+		out += "?" + l.split(query, "&", l.parameter)
+	}
+	if hasFragment {
+		out += "#" + l.split(fragment, "&", l.parameter)
+	}
+	return out
+}
+
+func (l *lifter) split(text, sep string, each func(string) string) string {
+	parts := strings.Split(text, sep)
+	for i, part := range parts {
+		parts[i] = each(part)
+	}
+	return strings.Join(parts, sep)
+}
+
+func (l *lifter) authority(hint, authority string) string {
+	i := strings.LastIndexByte(authority, '@')
+	if i < 0 || standsIn(authority[:i]) {
+		return authority
+	}
+	user, password, both := strings.Cut(authority[:i], ":")
+	switch {
+	case both && password != "":
+		return user + ":" + l.seal("url.password", password) + authority[i:]
+	case random(user) || shapes.MatchString(user):
+		return l.seal(hint, user) + authority[i:]
+	}
+	return authority
+}
+
+func (l *lifter) parameter(param string) string {
+	name, value, ok := strings.Cut(param, "=")
+	if !ok || standsIn(value) || !namesSecret(name, value) && !isParameter(name, value) && !random(value) {
+		return param
+	}
+	return name + "=" + l.seal("url."+name, value)
+}
+
+// isParameter reports whether a parameter of an address holds a secret, however
+// short: what stands there for anything else has another name.
+func isParameter(name, value string) bool {
+	switch strings.ToLower(name) {
+	case "key", "auth", "sig", "signature", "pwd", "pw", "pat", "code":
+		return !trivial(value)
+	}
+	return false
+}
+
+func (l *lifter) oauth(o *normalize.OAuth) *normalize.OAuth {
+	if o == nil {
+		return nil
+	}
+	out := *o
+	out.ClientID = l.text("oauth.client_id", o.ClientID)
+	out.ClientSecret = l.value("oauth.client_secret", o.ClientSecret)
+	return &out
+}
+
+// inputs lifts the defaults of questions; those of secrets as a whole.
+func (l *lifter) inputs(list []normalize.Input) []normalize.Input {
+	out := slices.Clone(list)
+	for i := range out {
+		in := &out[i]
+		in.Default = slices.Clone(in.Default)
+		for j, value := range in.Default {
+			hint := "input." + in.ID
+			if in.Secret && value != "" && !standsIn(value) {
+				in.Default[j] = l.seal(hint, value)
+			} else {
+				in.Default[j] = l.value(hint, value)
+			}
+		}
+	}
+	return out
+}
+
+// minSweep is the length from which a secret is looked for everywhere else.
+const minSweep = 6
+
+// sweep replaces the secrets that were found in one field wherever else they
+// stand.
+func (l *lifter) sweep(s *normalize.Server) { eachText(s, l.clean) }
+
+// clean replaces found secrets in a text.
+func (l *lifter) clean(text string) string {
+	for _, found := range l.found {
+		if len(found.value) >= minSweep && strings.Contains(text, found.value) {
+			text = strings.ReplaceAll(text, found.value, "${"+found.name+"}")
+		}
+	}
+	return text
+}

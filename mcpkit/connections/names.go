@@ -1,0 +1,149 @@
+package connections
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+)
+
+// What tells a secret by the name it goes under. A name of the first kind always
+// holds one; names of the second kind are used for other things as well, so that
+// only a value of some length counts.
+var (
+	strongNames = []string{
+		"token", "secret", "password", "passwd", "passphrase", "authorization", "cookie", "credential", "apikey",
+		"privatekey", "secretkey", "accesskey", "bearer", "jwt",
+	}
+	weakNames = []string{"key", "auth", "sig", "signature", "pwd", "pass", "pat", "pw", "pin", "session", "sid"}
+)
+
+// minWeak is the length from which a value under a weak name counts.
+const minWeak = 8
+
+// squash takes what separates words out of a name, and what may follow the word
+// that matters: TOKEN_2, apiKeys, "X-Api-Key-Value".
+func squash(name string) string {
+	name = strings.Map(func(r rune) rune {
+		if r == '_' || r == '-' || r == '.' || r == ' ' {
+			return -1
+		}
+		return unicode.ToLower(r)
+	}, name)
+	name = strings.TrimRight(name, "0123456789")
+	return strings.TrimSuffix(strings.TrimSuffix(name, "value"), "s")
+}
+
+// namesSecret reports whether a value that stands under this name is a secret.
+func namesSecret(name, value string) bool {
+	if trivial(value) {
+		return false
+	}
+	plain := squash(name)
+	for _, end := range strongNames {
+		if strings.HasSuffix(plain, end) {
+			return true
+		}
+	}
+	for _, end := range weakNames {
+		if len(value) >= minWeak && (plain == end || end == "key" && strings.HasSuffix(plain, end) || strings.HasSuffix(strings.ToLower(name), "_"+end)) {
+			return true
+		}
+	}
+	return false
+}
+
+// trivial reports whether a value is a switch or a small number, such as that of
+// MAX_TOKENS.
+func trivial(value string) bool {
+	switch strings.ToLower(value) {
+	case "", "true", "false", "yes", "no", "on", "off", "none", "null":
+		return true
+	}
+	return len(value) < minWeak && strings.Trim(value, "0123456789") == ""
+}
+
+// shapes are secrets that say so themselves: keys with the prefixes of those who
+// issue them, JSON web tokens, private keys.
+var shapes = regexp.MustCompile(`\b(?:` +
+	`(?:sk|pk|rk)[-_][A-Za-z0-9][A-Za-z0-9_-]{10,}` +
+	`|gh[pousr]_[A-Za-z0-9]{16,}|github_pat_[A-Za-z0-9_]{16,}|glpat-[A-Za-z0-9_-]{12,}` +
+	`|xox[a-z]-[A-Za-z0-9-]{10,}|npm_[A-Za-z0-9]{16,}|(?:AKIA|ASIA)[A-Z0-9]{12,}|AIza[A-Za-z0-9_-]{20,}` +
+	`|(?:hf|ntn|secret|gsk|whsec|shpat|figd|dop_v1|lin_api|tvly|pplx)[-_][A-Za-z0-9_-]{16,}` +
+	`|ya29\.[A-Za-z0-9_-]{16,}|SG\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}` +
+	`|eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{4,}\.[A-Za-z0-9_-]*)` +
+	`|-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)`)
+
+// minRandom is the length from which a run of letters and digits can be told to
+// be random.
+const minRandom = 24
+
+// random reports whether s is one long run of letters and digits in which
+// nothing can be read: a secret of a kind that has no prefix. Hexadecimal texts
+// of 40 and 64 digits are commits and digests.
+func random(s string) bool {
+	if len(s) < minRandom {
+		return false
+	}
+	var upper, lower, digits, hex int
+	for i := range len(s) {
+		c := s[i]
+		switch {
+		case 'A' <= c && c <= 'Z':
+			upper++
+		case 'a' <= c && c <= 'z':
+			lower++
+		case '0' <= c && c <= '9':
+			digits++
+		case c == '+' || c == '/' || c == '=' || c == '_' || c == '-':
+		default:
+			return false
+		}
+		if '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'f' {
+			hex++
+		}
+	}
+	if hex == len(s) {
+		return len(s) >= 32 && len(s) != 40 && len(s) != 64 && upper+lower > 0 && digits > 0
+	}
+	// Words in lower case joined by dashes, such as the name of a model, have few
+	// digits and no capitals.
+	return upper >= 3 && lower >= 3 && digits >= 3
+}
+
+// standsIn reports whether a value is a reference in some client's spelling, so
+// that there is no secret in it.
+func standsIn(value string) bool { return strings.Contains(value, "${") || reference.MatchString(value) }
+
+var reference = regexp.MustCompile(`^(?:\$[A-Za-z_]\w*|%[A-Za-z_]\w*%|\{(?:env|file):[^{}]*\}|\{\{[^{}]*\}\}|\$\(.*\)|` + "`.*`" + `|<[^<>]*>|\*+)$`)
+
+// identifier makes the name of a variable of any text, "" if nothing of it can be
+// used.
+func identifier(text string) string {
+	var b strings.Builder
+	gap := false
+	for _, r := range text {
+		switch {
+		case r < 0x80 && (unicode.IsLetter(r) || unicode.IsDigit(r)):
+			if gap && b.Len() > 0 {
+				b.WriteByte('_')
+			}
+			gap = false
+			b.WriteRune(unicode.ToUpper(r))
+		default:
+			gap = true
+		}
+		if b.Len() >= maxIdentifier {
+			break
+		}
+	}
+	name := b.String()
+	if name != "" && name[0] <= '9' {
+		name = "N" + name
+	}
+	return name
+}
+
+// maxIdentifier bounds the part of a name that comes from elsewhere.
+const maxIdentifier = 48
+
+var variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,99}$`)

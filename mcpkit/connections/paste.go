@@ -1,0 +1,269 @@
+package connections
+
+import (
+	"bytes"
+	"context"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/mcpcontract/mcpcontract/result"
+	"github.com/mcpcontract/mcpcontract/vault"
+)
+
+// A request to register something is kept until its token comes back, perhaps in
+// another process. The token store keeps requests in clear, and a pasted text may
+// hold secrets. So the text never gets that far: before the command sees it, it
+// is replaced by an id, and it is kept in the vault, sealed, under that id.
+const (
+	pastePrefix = "paste/"
+	pasteKey    = pastePrefix + "key"
+
+	// maxPaste is what one secret of a vault may hold.
+	maxPaste = 64 << 10
+	// maxPastes and pasteLife bound what is kept. The life is that of a token
+	// which was begun.
+	maxPastes = 32
+	pasteLife = 24 * time.Hour
+)
+
+// isPaste reports whether a name of the vault is one of these, and no secret that
+// anybody set.
+func isPaste(name string) bool { return strings.HasPrefix(name, pastePrefix) }
+
+// pasteID names a text. It is the same in every process, so that a call which
+// comes again is the same call, and says nothing about the text to who has not
+// the vault's key.
+func (s *Store) pasteID(ctx context.Context, text string) (string, error) {
+	key, _, err := s.profile.Get(pasteKey)
+	if vault.CodeOf(err) == vault.CodeSecretMissing {
+		err = s.vault.Update(ctx, func(tx *vault.Tx) error {
+			if key, _, err = tx.Get(s.profile.Name(), pasteKey); vault.CodeOf(err) != vault.CodeSecretMissing {
+				return err
+			}
+			return tx.Set(s.profile.Name(), pasteKey, rand.Text())
+		})
+		if err == nil {
+			key, _, err = s.profile.Get(pasteKey)
+		}
+	}
+	if err != nil {
+		return "", err
+	}
+	mac := hmac.New(sha256.New, []byte(key.Reveal()))
+	mac.Write([]byte(text))
+	return hex.EncodeToString(mac.Sum(nil))[:32], nil
+}
+
+// keep stores a text, or renews it. The name carries the time, so that old ones
+// are found without being read.
+func (s *Store) keep(ctx context.Context, id, text string) error {
+	if len(text) > maxPaste {
+		return tooLarge(len(text))
+	}
+	return s.vault.Update(ctx, func(tx *vault.Tx) error {
+		if err := s.prune(tx, id); err != nil {
+			return err
+		}
+		return tx.Set(s.profile.Name(), pastePrefix+id+"/"+strconv.FormatInt(s.now().Unix(), 10), text)
+	})
+}
+
+// prune drops the text of that id, texts that are too old, and the oldest if
+// there are too many.
+func (s *Store) prune(tx *vault.Tx, id string) error {
+	kept, err := s.pastes()
+	if err != nil {
+		return err
+	}
+	limit := s.now().Add(-pasteLife).Unix()
+	for i, p := range kept {
+		if p.id != id && p.time >= limit && i >= len(kept)-maxPastes+1 {
+			continue
+		}
+		// One that is inherited, or gone by now, is not for this profile to drop.
+		if err := tx.Delete(s.profile.Name(), p.name); err != nil && vault.CodeOf(err) != vault.CodeSecretMissing {
+			return err
+		}
+	}
+	return nil
+}
+
+// paste is a text that is kept.
+type paste struct {
+	name, id string
+	time     int64
+}
+
+// pastes lists them, oldest first.
+func (s *Store) pastes() ([]paste, error) {
+	names, err := s.profile.Names()
+	if err != nil {
+		return nil, err
+	}
+	var list []paste
+	for _, name := range names {
+		rest, ok := strings.CutPrefix(name, pastePrefix)
+		id, at, both := strings.Cut(rest, "/")
+		if !ok || !both {
+			continue
+		}
+		seconds, err := strconv.ParseInt(at, 10, 64)
+		if err != nil {
+			continue // of a later version
+		}
+		list = append(list, paste{name, id, seconds})
+	}
+	slices.SortFunc(list, func(a, b paste) int { return int(a.time - b.time) })
+	return list, nil
+}
+
+// kept returns the text of that id. The code is [CodePasteExpired] if it is gone.
+func (s *Store) kept(id string) (string, error) {
+	list, err := s.pastes()
+	if err != nil {
+		return "", err
+	}
+	for _, p := range list {
+		if p.id == id {
+			text, _, err := s.profile.Get(p.name)
+			return text.Reveal(), err
+		}
+	}
+	return "", &result.Error{Code: CodePasteExpired, Message: "the text of this proposal is no longer kept: prepare it again"}
+}
+
+func tooLarge(size int) error {
+	return &result.Error{
+		Code:    CodeTooLarge,
+		Message: fmt.Sprintf("the text has %d bytes, and a registration takes at most %d: send only the part with the server", size, maxPaste),
+	}
+}
+
+// incoming is in the context of a call that brought its text itself, rather than
+// a token for it.
+type incoming struct{ text string }
+
+type incomingKey struct{}
+
+func incomingOf(ctx context.Context) (*incoming, bool) {
+	in, ok := ctx.Value(incomingKey{}).(*incoming)
+	return in, ok
+}
+
+// intercept is the middleware that takes texts out of calls of the named tool.
+func (s *Store) intercept(tool string) mcp.Middleware {
+	return func(next mcp.MethodHandler) mcp.MethodHandler {
+		return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+			call, ok := req.(*mcp.CallToolRequest)
+			if !ok || call.Params == nil || call.Params.Name != tool {
+				return next(ctx, method, req)
+			}
+			ctx, call, err := s.withoutText(ctx, call)
+			if err != nil {
+				res := new(mcp.CallToolResult)
+				res.SetError(err)
+				return res, nil
+			}
+			return next(ctx, method, call)
+		}
+	}
+}
+
+// withoutText returns the call with an id in place of its text, and the context
+// with the text. A call that is not well formed stays as it is, to be refused.
+func (s *Store) withoutText(ctx context.Context, call *mcp.CallToolRequest) (context.Context, *mcp.CallToolRequest, error) {
+	at := findText(call.Params.Arguments)
+	if !at.prepare {
+		return ctx, call, nil
+	}
+	ctx = context.WithValue(ctx, incomingKey{}, &incoming{at.text})
+	if at.end == 0 {
+		return ctx, call, nil
+	}
+	if len(at.text) > maxPaste {
+		return ctx, nil, tooLarge(len(at.text))
+	}
+	id, err := s.pasteID(ctx, at.text)
+	if err != nil {
+		return ctx, nil, err
+	}
+	old := call.Params.Arguments
+	params := *call.Params
+	params.Arguments = slices.Concat(old[:at.start], []byte(strconv.Quote(id)), old[at.end:])
+	changed := *call
+	changed.Params = &params
+	return ctx, &changed, nil
+}
+
+// place is where in the arguments of a request to prepare the text stands; end is
+// 0 if there is none.
+type place struct {
+	prepare    bool
+	text       string
+	start, end int
+}
+
+// findText looks for the strings request.op and request.text. If there are
+// several of a name, the request is not well formed and will be refused, so it
+// does not matter which one is found.
+func findText(raw json.RawMessage) place {
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	var at place
+	if !enter(dec, "request") || !enter(dec, "") {
+		return at
+	}
+	for dec.More() {
+		key, err := dec.Token()
+		before := int(dec.InputOffset())
+		var value json.RawMessage
+		if err != nil || dec.Decode(&value) != nil {
+			return place{}
+		}
+		var text string
+		if (key != "op" && key != "text") || json.Unmarshal(value, &text) != nil {
+			continue
+		}
+		if key == "op" {
+			at.prepare = text == "prepare"
+			continue
+		}
+		at.end = int(dec.InputOffset())
+		at.start = before + bytes.IndexByte(raw[before:], '"')
+		at.text = text
+	}
+	return at
+}
+
+// enter reads up to the value of a key of an object, or for "" only its brace.
+func enter(dec *json.Decoder, key string) bool {
+	if open, err := dec.Token(); err != nil || open != json.Delim('{') {
+		return false
+	}
+	if key == "" {
+		return true
+	}
+	for dec.More() {
+		name, err := dec.Token()
+		if err != nil {
+			return false
+		}
+		if name == key {
+			return true
+		}
+		var skipped json.RawMessage
+		if dec.Decode(&skipped) != nil {
+			return false
+		}
+	}
+	return false
+}

@@ -1,0 +1,430 @@
+package connections
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/mcpcontract/mcpcontract/internal/canon"
+	"github.com/mcpcontract/mcpcontract/internal/rootfs"
+	"github.com/mcpcontract/mcpcontract/mcpkit"
+	"github.com/mcpcontract/mcpcontract/normalize"
+	"github.com/mcpcontract/mcpcontract/normalize/lookup"
+	"github.com/mcpcontract/mcpcontract/result"
+	"github.com/mcpcontract/mcpcontract/vault"
+)
+
+type registerArgs struct {
+	Text      string `json:"text,omitempty" jsonschema:"the configuration as it was pasted, in any client's form: JSON, TOML, YAML, a command line, an install link, Markdown" schema:"maxLength=65536"`
+	Reference string `json:"reference,omitempty" jsonschema:"in place of a text what names the server: a repository address, a name in the registry, a package" schema:"maxLength=2048"`
+	Name      string `json:"name,omitempty" jsonschema:"which server of a text with several, or under which name to keep a single one" schema:"maxLength=200"`
+	Replace   bool   `json:"replace,omitempty" jsonschema:"take the place of a connection of that name"`
+}
+
+// registration is what register_server proposes.
+type registration struct {
+	Name       string   `json:"name"`
+	Transport  string   `json:"transport" schema:"enum=stdio|http|sse|ws"`
+	Argv       []string `json:"argv,omitempty" jsonschema:"the command line that would run, with references"`
+	URL        string   `json:"url,omitempty" jsonschema:"the address that would be reached, with references"`
+	EnvNames   []string `json:"envNames" jsonschema:"variables that the server would get beside the usual ones"`
+	Refs       []string `json:"refs" jsonschema:"names whose values would be read, from the environment or the vault"`
+	Unresolved []string `json:"unresolved" jsonschema:"names of refs that have no value yet"`
+	Notes      []string `json:"notes" jsonschema:"what was repaired, guessed or looks dangerous, and where values come from"`
+
+	work *work
+}
+
+// work is what carrying out a registration needs, beside what is shown.
+type work struct {
+	server   normalize.Server  // with references
+	sealed   []sealed          // taken out of the text
+	captured []string          // names to take over from the environment
+	fresh    map[string]string // values that are not in the vault yet
+	pasteID  string
+	state    string // digest of the connection of that name, "" for none
+	replaced *entry
+}
+
+// Codes of the notes that this package adds to those of package normalize.
+const (
+	noteSealed   = "sealed"   // a secret of the text, which the vault would keep under this name
+	noteCaptured = "captured" // a name that the environment has, and the vault would keep
+)
+
+// plan computes what a registration would do.
+func (s *Store) plan(ctx context.Context, in registerArgs) (mcpkit.Proposal[registration], error) {
+	var none mcpkit.Proposal[registration]
+	found, id, err := s.source(ctx, in)
+	if err != nil {
+		return none, err
+	}
+	if in.Name != "" {
+		found.Name = in.Name
+	}
+	if err := checkName(found.Name); err != nil {
+		return none, err
+	}
+	w := &work{pasteID: id}
+	_, live := incomingOf(ctx)
+	if err := s.present(w, found.Name, in.Replace || !live); err != nil {
+		return none, err
+	}
+	w.server, w.sealed = lift(found, s.freeNames(found, w.replaced))
+	if err := checkName(w.server.Name); err != nil { // it held a secret
+		return none, err
+	}
+	return s.propose(ctx, w)
+}
+
+// source returns the one record that a request is about, and the id under which
+// its text is kept.
+func (s *Store) source(ctx context.Context, in registerArgs) (*normalize.Server, string, error) {
+	if (in.Text == "") == (in.Reference == "") {
+		return nil, "", &result.Error{Code: result.CodeInvalidArguments, Message: `request with op "prepare": give either text or reference`}
+	}
+	arrived, live := incomingOf(ctx)
+	if in.Reference != "" {
+		if lift1(in.Reference) != in.Reference { // it would be kept in clear
+			return nil, "", &result.Error{Code: result.CodeInvalidArguments, Message: "the reference holds what looks like a secret: leave that out"}
+		}
+		return s.referenced(ctx, in.Reference, live)
+	}
+	id, text := in.Text, ""
+	var err error
+	if live {
+		text = arrived.text
+	} else if text, err = s.kept(id); err != nil {
+		return nil, "", err
+	}
+	paste, err := parse([]byte(text), nil)
+	if err != nil {
+		return nil, "", err
+	}
+	found, err := choose(paste, in.Name)
+	if err == nil && live {
+		err = s.keep(ctx, id, text)
+	}
+	return found, id, err
+}
+
+// referenced looks a reference up, once: what is approved is what was found then.
+func (s *Store) referenced(ctx context.Context, reference string, live bool) (*normalize.Server, string, error) {
+	id, err := s.pasteID(ctx, "reference\x00"+reference)
+	if err != nil {
+		return nil, "", err
+	}
+	var found normalize.Server
+	if !live {
+		text, err := s.kept(id)
+		if err != nil {
+			return nil, "", err
+		}
+		return &found, id, json.Unmarshal([]byte(text), &found)
+	}
+	found, _, err = s.resolve(ctx, reference)
+	if err != nil {
+		return nil, "", err
+	}
+	text, err := json.Marshal(&found)
+	if err == nil {
+		err = s.keep(ctx, id, string(text))
+	}
+	return &found, id, err
+}
+
+// resolve asks what a reference names.
+func (s *Store) resolve(ctx context.Context, reference string) (normalize.Server, lookup.Evidence, error) {
+	if s.opts.Lookup == nil {
+		return normalize.Server{}, nil, &result.Error{
+			Code:    CodeLookupDisabled,
+			Message: "this server looks nothing up: paste the configuration of the server instead",
+		}
+	}
+	return s.opts.Lookup.Resolve(ctx, reference)
+}
+
+// present finds out what has the name now, which must be nothing or is to be
+// replaced. A request that comes again is not refused for it: what is there now
+// is then not what it was, which the caller is told by the state.
+func (s *Store) present(w *work, name string, replace bool) error {
+	e, r, err := s.find(name)
+	if coded, ok := err.(*result.Error); ok && coded.Code == CodeServerUnknown { //nolint:errorlint // find returns it bare
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if !replace {
+		return &result.Error{
+			Code:    CodeServerExists,
+			Message: fmt.Sprintf("there is a connection %.100q already: give another name, or set replace to take its place", name),
+		}
+	}
+	w.state = stateOf(r)
+	if r.Profile == s.profile.Name() {
+		w.replaced = e
+	}
+	return nil
+}
+
+// freeNames returns the rule by which secrets of a record get their names: none
+// that the record refers to by itself, none that holds another value, unless it
+// belongs to the connection that is replaced.
+func (s *Store) freeNames(server *normalize.Server, replaced *entry) func(name, value string) bool {
+	used := make(map[string]bool)
+	for _, name := range refNames(server) {
+		used[name] = true
+	}
+	return func(name, value string) bool {
+		if used[name] {
+			return false
+		}
+		if i := slices.IndexFunc(server.Env, func(p normalize.Pair) bool { return p.Name == name }); i >= 0 && server.Env[i].Value != value {
+			return false
+		}
+		if replaced != nil && slices.Contains(replaced.Owned, name) && !s.shared(name, replaced.Server.Name) {
+			return true
+		}
+		secret, _, err := s.profile.Get(name)
+		return vault.CodeOf(err) == vault.CodeSecretMissing || err == nil && secret.Reveal() == value
+	}
+}
+
+// refNames lists what a record would read, each name once: its references, and
+// the variables that it passes on.
+func refNames(s *normalize.Server) []string {
+	var names []string
+	for _, r := range s.Refs() {
+		if !r.Windows || runtime.GOOS == "windows" {
+			names = append(names, r.Name)
+		}
+	}
+	names = append(names, s.EnvFrom...)
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// shared reports whether another connection than the named one refers to a
+// secret.
+func (s *Store) shared(secret, but string) bool {
+	records, err := s.profile.Records()
+	if err != nil {
+		return true // then nothing is taken away
+	}
+	for i := range records {
+		e, err := decodeEntry(&records[i])
+		if !strings.HasPrefix(records[i].Name, serverPrefix) || err == nil && e.Server.Name == but {
+			continue
+		}
+		if err != nil || slices.Contains(refNames(&e.Server), secret) {
+			return true
+		}
+	}
+	return false
+}
+
+// propose says what would be run and read.
+func (s *Store) propose(ctx context.Context, w *work) (mcpkit.Proposal[registration], error) {
+	var none mcpkit.Proposal[registration]
+	w.fresh = make(map[string]string)
+	var own []string
+	for _, secret := range w.sealed {
+		w.fresh[secret.name] = secret.value
+		own = append(own, secret.name)
+	}
+	vars := s.vars(own, w.fresh)
+	_, notes, err := s.expand(ctx, &w.server, vars)
+	if err != nil {
+		return none, err
+	}
+	sources := s.sources(w, vars, notes)
+	p := registration{
+		Name: w.server.Name, Transport: string(w.server.Transport), URL: w.server.URL,
+		EnvNames: envNames(&w.server), Refs: slices.Sorted(maps.Keys(sources)), work: w,
+	}
+	if w.server.Command != "" {
+		p.Argv = append([]string{w.server.Command}, w.server.Args...)
+	}
+	for _, name := range p.Refs {
+		if sources[name] == sourceNone {
+			p.Unresolved = append(p.Unresolved, name)
+		}
+	}
+	all := slices.Concat(w.server.Notes, changeNotes(notes, lifted(w.sealed).clean))
+	p.Notes = s.noteLines(w, all)
+	record, err := json.Marshal(&w.server)
+	if err != nil {
+		return none, err
+	}
+	return mcpkit.Proposal[registration]{Plan: p, Base: base(w, record, sources), Summary: s.summary(&p, sources)}, nil
+}
+
+// lifted makes a cleaner of what was found.
+func lifted(found []sealed) *lifter { return &lifter{found: found} }
+
+// Where the value of a reference would come from.
+const (
+	sourceNone    = "unset"
+	sourceDefault = "default"
+	sourcePasted  = originPasted
+	sourceEnv     = "environment"
+	sourceVault   = "vault"
+)
+
+// sources says for each name that the record would read where its value comes
+// from. Those that the environment gives, and the vault lacks, are to be captured.
+func (s *Store) sources(w *work, vars []normalize.Vars, notes []normalize.Note) map[string]string {
+	missing := make(map[string]bool)
+	for _, n := range notes {
+		switch n.Code {
+		case normalize.Unresolved, normalize.EnvFromUnset:
+			missing[n.Subject] = true
+		case normalize.NeedsInput:
+			missing["input:"+n.Subject] = true
+		}
+	}
+	sources := make(map[string]string)
+	for _, name := range refNames(&w.server) {
+		sources[name] = sourceDefault
+		if missing[name] {
+			sources[name] = sourceNone
+			continue
+		}
+		for i, source := range []string{sourcePasted, sourceEnv, sourceVault} {
+			if value, _, ok := vars[i](name); ok && (value != "" || i == 0) {
+				sources[name] = source
+				break
+			}
+		}
+		if sources[name] != sourceEnv {
+			continue
+		}
+		if _, _, err := s.profile.Get(name); vault.CodeOf(err) == vault.CodeSecretMissing {
+			w.captured = append(w.captured, name)
+			w.fresh[name], _, _ = vars[1](name)
+		}
+	}
+	return sources
+}
+
+// envNames are the variables that a server gets.
+func envNames(s *normalize.Server) []string {
+	names := slices.Clone(s.EnvFrom)
+	for _, p := range s.Env {
+		names = append(names, p.Name)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// noteLines are the notes as they are shown: code, subject and sentence.
+func (s *Store) noteLines(w *work, notes []normalize.Note) []string {
+	var lines []string
+	for _, n := range notes {
+		line := n.String()
+		name := n.Subject
+		if n.Code == normalize.NeedsInput {
+			name = "input:" + name
+		}
+		switch n.Code {
+		case normalize.Unresolved, normalize.EnvFromUnset, normalize.NeedsInput:
+			line += ": it has no value and stays as it is; a person can set it with `" + s.opts.SecretCommand + " " + name + "`"
+		default:
+			if n.Message != "" {
+				line += ": " + n.Message
+			}
+		}
+		lines = append(lines, line)
+	}
+	for _, secret := range w.sealed {
+		lines = append(lines, noteSealed+":"+secret.name+": this secret of the text is replaced by a reference, and would be kept in the vault")
+	}
+	for _, name := range w.captured {
+		lines = append(lines, noteCaptured+":"+name+": the environment has it, and it would be kept in the vault")
+	}
+	return lines
+}
+
+// base is the state that the decision rests on, by names that a person can read:
+// the record itself, the connection of its name, where each value comes from.
+func base(w *work, record []byte, sources map[string]string) map[string]string {
+	state := map[string]string{
+		"text/record":                     canon.Digest("connections/record/1", record),
+		basePath("server", w.server.Name): w.state,
+	}
+	for name, source := range sources {
+		state[basePath("refs", name)] = source
+	}
+	return state
+}
+
+// basePath names something in the form of a path. What no file system would take
+// becomes a digest.
+func basePath(kind, name string) string {
+	if path := kind + "/" + name; !strings.Contains(name, "/") && rootfs.Check(path) == nil {
+		return path
+	}
+	return kind + "/" + canon.Digest("connections/name/1", []byte(name))[:16]
+}
+
+// maxLine is the length from which a line about a proposal would be cut.
+const maxLine = 160
+
+// summary is what a person reads before deciding.
+func (s *Store) summary(p *registration, sources map[string]string) []string {
+	w := p.work
+	lines := []string{fmt.Sprintf("register server %q (%s) in profile %s", p.Name, p.Transport, s.profile.Name())}
+	if w.state != "" {
+		lines = append(lines, "it takes the place of a connection of this name")
+	}
+	if p.Argv != nil {
+		lines = append(lines, "this runs on this machine, now and whenever it is used:")
+		lines = append(lines, wrap("  ", target(&w.server))...)
+	} else {
+		lines = append(lines, wrap("it connects to ", p.URL)...)
+	}
+	for _, group := range []struct{ label, source string }{
+		{"reads and keeps from the environment: ", sourceEnv},
+		{"reads from the vault: ", sourceVault},
+		{"keeps these secrets of the text: ", sourcePasted},
+		{"has no value yet for: ", sourceNone},
+	} {
+		var names []string
+		for _, name := range p.Refs {
+			if sources[name] == group.source {
+				names = append(names, name)
+			}
+		}
+		if names != nil {
+			lines = append(lines, wrap(group.label, strings.Join(names, ", "))...)
+		}
+	}
+	for _, list := range []struct {
+		label string
+		pairs []normalize.Pair
+	}{{"variable ", w.server.Env}, {"header ", w.server.Headers}} {
+		for _, pair := range list.pairs {
+			lines = append(lines, wrap(list.label, pair.Name+" = "+pair.Value)...)
+		}
+	}
+	for _, n := range p.Notes {
+		lines = append(lines, wrap("note: ", n)...)
+	}
+	return lines
+}
+
+// wrap cuts a text into lines that are shown whole.
+func wrap(label, text string) []string {
+	var lines []string
+	line := []rune(strings.ToValidUTF8(label+text, "?"))
+	for len(line) > maxLine {
+		lines = append(lines, string(line[:maxLine]))
+		line = append([]rune("    "), line[maxLine:]...)
+	}
+	return append(lines, string(line))
+}

@@ -1,0 +1,63 @@
+package connections_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mcpcontract/mcpcontract/mcpkit/internal/wiretest"
+)
+
+const canary = "c4n4ry-51c8-secret"
+
+func TestRegister(t *testing.T) {
+	for _, era := range wiretest.Eras() {
+		for _, client := range []string{"codex", "zed"} {
+			t.Run(string(era)+" "+client, func(t *testing.T) {
+				d := newDesk(t)
+				d.env["NOTES_REGION"] = "eu-1-captured"
+				p := wiretest.Dial(t, d.server(t), era, client)
+				text := self(t, "notes", m{"NOTES_TOKEN": canary, "REGION": "${NOTES_REGION}", "OTHER": "${NOTES_NOWHERE}"})
+
+				r, raw := call(t, p, "register_server", prepare(m{"text": text}))
+				without(t, raw, canary, "eu-1-captured")
+				if r.CommandStatus != "approval_required" {
+					t.Fatal(raw)
+				}
+				if diff := cmp.Diff([]string{asServer, "NOTES_TOKEN", "OTHER", "REGION"}, r.Proposal.EnvNames); diff != "" {
+					t.Errorf("envNames (-want +got):\n%s", diff)
+				}
+				if diff := cmp.Diff([]string{"NOTES_NOWHERE", "NOTES_REGION", "NOTES_TOKEN"}, r.Proposal.Refs); diff != "" {
+					t.Errorf("refs (-want +got):\n%s", diff)
+				}
+				if diff := cmp.Diff([]string{"NOTES_NOWHERE"}, r.Proposal.Unresolved); diff != "" {
+					t.Errorf("unresolved (-want +got):\n%s", diff)
+				}
+				if list, raw := call(t, p, "list_servers", m{}); len(list.Items) != 0 {
+					t.Error(raw)
+				}
+				d.absent(t, canary, "eu-1-captured")
+
+				a, applied := call(t, p, "register_server", apply(r.ProposalToken))
+				without(t, applied, canary, "eu-1-captured")
+				if a.CommandStatus != "applied" || a.Receipt.Probe.Name != "notes" || string(a.Receipt.Probe.Tools) != `["read_note","write_note"]` {
+					t.Fatal(applied)
+				}
+				if _, again := call(t, p, "register_server", apply(r.ProposalToken)); again != applied {
+					t.Errorf("the same token again: %s", again)
+				}
+				list, raw := call(t, p, "list_servers", m{})
+				without(t, raw, canary)
+				if len(list.Items) != 1 || list.Items[0].Name != "notes" || list.Items[0].Tools != 2 || !list.Items[0].Enabled {
+					t.Error(raw)
+				}
+				for name, want := range map[string]string{"NOTES_TOKEN": canary, "NOTES_REGION": "eu-1-captured"} {
+					if got, _, err := d.profile(t).Get(name); err != nil || got.Reveal() != want {
+						t.Errorf("%s is %q, %v", name, got.Reveal(), err)
+					}
+				}
+				d.absent(t, canary, "eu-1-captured")
+			})
+		}
+	}
+}

@@ -1,0 +1,420 @@
+package connections
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/mcpcontract/mcpcontract/internal/canon"
+	"github.com/mcpcontract/mcpcontract/internal/wording"
+	"github.com/mcpcontract/mcpcontract/normalize"
+	"github.com/mcpcontract/mcpcontract/normalize/lookup"
+	"github.com/mcpcontract/mcpcontract/normalize/probe"
+	"github.com/mcpcontract/mcpcontract/result"
+	"github.com/mcpcontract/mcpcontract/vault"
+)
+
+// Options change how a [Store] works. Nil and the zero value are the default.
+type Options struct {
+	// Lookup finds out what a reference such as the address of a repository
+	// names; [lookup.New] makes one. Nil looks nothing up: then there is no tool
+	// resolve_reference, and a registration by reference fails with
+	// [CodeLookupDisabled].
+	Lookup Resolver
+
+	// Probe proves that a server runs, nil means [probe.Check].
+	Probe func(ctx context.Context, launch normalize.Launch, opts *probe.Options) (probe.Report, error)
+
+	// Environment is asked for the variables that a configuration reads from
+	// where it is used. Nil means the environment of this process.
+	Environment normalize.Vars
+
+	// Home and Workspace are the folders that references to them stand for. An
+	// empty Home means that of the user, an empty Workspace leaves the references
+	// as they are.
+	Home, Workspace string
+
+	// SecretCommand is what a person types to give a secret a value, without its
+	// name. Empty means "connections secret set".
+	SecretCommand string
+
+	// Now is the clock, nil means [time.Now].
+	Now func() time.Time
+}
+
+// Resolver finds what a reference names. [*lookup.Resolver] is one.
+type Resolver interface {
+	// Resolve returns exactly one record, or an error that says why there is
+	// none. The evidence is there in both cases.
+	Resolve(ctx context.Context, reference string) (normalize.Server, lookup.Evidence, error)
+}
+
+// A Store has the connections of one profile of a vault: for each the record
+// with references, what the server said when it was registered, and a switch. It
+// is safe for concurrent use, also by several processes on one vault.
+type Store struct {
+	vault   *vault.Vault
+	profile *vault.Profile
+	opts    Options
+}
+
+// New returns the store of a profile, which has to be there: the code is
+// vault_profile_missing otherwise. The store ends with the vault; opts may be
+// nil.
+func New(v *vault.Vault, profile string, opts *Options) (*Store, error) {
+	p, err := v.Profile(profile)
+	if err != nil {
+		return nil, err
+	}
+	s := &Store{vault: v, profile: p}
+	if opts != nil {
+		s.opts = *opts
+	}
+	o := &s.opts
+	if o.Probe == nil {
+		o.Probe = probe.Check
+	}
+	if o.Environment == nil {
+		o.Environment = func(name string) (value, origin string, ok bool) {
+			value, ok = os.LookupEnv(name)
+			return value, "env", ok
+		}
+	}
+	if o.Home == "" {
+		o.Home, _ = os.UserHomeDir() // without one, references to it stay
+	}
+	o.SecretCommand = cmp.Or(o.SecretCommand, "connections secret set")
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return s, nil
+}
+
+// Connection is one registered server, as a list shows it.
+type Connection struct {
+	// Name is the server's name in its profile.
+	Name string `json:"name"`
+	// Transport is stdio, http, sse or ws.
+	Transport string `json:"transport" schema:"enum=stdio|http|sse|ws"`
+	// Target is the command line or the address, with references.
+	Target string `json:"target"`
+	// Enabled is the switch.
+	Enabled bool `json:"enabled"`
+	// Profile is where it was registered: the store's own, or one above it.
+	Profile string `json:"profile"`
+	// Tools is how many tools it had.
+	Tools int `json:"tools"`
+	// VerifiedAt is when it was last seen with the catalog of CatalogDigest.
+	VerifiedAt time.Time `json:"verifiedAt"`
+	// CatalogDigest is the digest of the tools that were there when it was
+	// registered.
+	CatalogDigest string `json:"catalogDigest" schema:"kind=sha256"`
+}
+
+// entry is what the vault keeps of a connection, beside its name and switch.
+type entry struct {
+	// Server has references only.
+	Server normalize.Server `json:"server"`
+	// Sealed are the names of secrets that were taken out of the text. They are
+	// looked up in the vault alone.
+	Sealed []string `json:"sealed,omitempty"`
+	// Owned are the names that came into the profile with this connection.
+	Owned      []string     `json:"owned,omitempty"`
+	Report     probe.Report `json:"report"`
+	VerifiedAt time.Time    `json:"verifiedAt"`
+}
+
+func (e *entry) connection(r *vault.Record) Connection {
+	return Connection{
+		Name: e.Server.Name, Transport: string(e.Server.Transport), Target: target(&e.Server),
+		Enabled: r.Enabled, Profile: r.Profile,
+		Tools: len(e.Report.Tools), VerifiedAt: e.VerifiedAt, CatalogDigest: e.Report.Digest,
+	}
+}
+
+// target is what a server runs or reaches, on one line.
+func target(s *normalize.Server) string {
+	if s.Command == "" {
+		return s.URL
+	}
+	words := make([]string, 0, len(s.Args)+1)
+	for _, word := range append([]string{s.Command}, s.Args...) {
+		if word == "" || strings.ContainsAny(word, " \t\r\n\"'") {
+			word = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+		}
+		words = append(words, word)
+	}
+	line := strings.Join(words, " ")
+	if s.URL != "" {
+		line += " -> " + s.URL
+	}
+	return line
+}
+
+// List returns all connections that the profile sees, sorted by the names under
+// which the vault keeps them.
+func (s *Store) List() ([]Connection, error) {
+	records, err := s.profile.Records()
+	if err != nil {
+		return nil, err
+	}
+	var list []Connection
+	for i := range records {
+		if !strings.HasPrefix(records[i].Name, serverPrefix) {
+			continue
+		}
+		e, err := decodeEntry(&records[i])
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, e.connection(&records[i]))
+	}
+	return list, nil
+}
+
+// Record names in a profile.
+const (
+	serverPrefix  = "server/"
+	receiptPrefix = "receipt/"
+)
+
+// maxName bounds the name of a connection, so that it fits into the name of a
+// record however it is escaped.
+const maxName = 80
+
+// recordName is where the vault keeps a connection. Names of records have no
+// spaces.
+func recordName(server string) string {
+	return serverPrefix + strings.NewReplacer("%", "%25", " ", "%20").Replace(server)
+}
+
+// checkName refuses names that a person could not type or tell apart.
+func checkName(name string) error {
+	odd := func(r rune) bool { return !unicode.IsPrint(r) }
+	if name == "" || len(name) > maxName || !utf8.ValidString(name) || strings.TrimSpace(name) != name || strings.ContainsFunc(name, odd) {
+		return &result.Error{
+			Code:    CodeNameInvalid,
+			Message: fmt.Sprintf("%s cannot be the name of a connection: give a name of 1 to %d bytes of visible characters", wording.Quote(name, 60), maxName),
+		}
+	}
+	return nil
+}
+
+func decodeEntry(r *vault.Record) (*entry, error) {
+	var e entry
+	if err := json.Unmarshal(r.Data, &e); err != nil {
+		return nil, fmt.Errorf("the record %.100q is not that of a connection: %v", r.Name, err)
+	}
+	return &e, nil
+}
+
+// find returns a connection by its name. The code is [CodeServerUnknown] if there
+// is none.
+func (s *Store) find(name string) (*entry, *vault.Record, error) {
+	if err := checkName(name); err != nil {
+		return nil, nil, err
+	}
+	r, err := s.profile.Record(recordName(name))
+	if vault.CodeOf(err) == vault.CodeRecordMissing {
+		return nil, nil, s.unknown(name)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	e, err := decodeEntry(&r)
+	return e, &r, err
+}
+
+// unknown says that there is no such connection, and which name may be meant.
+func (s *Store) unknown(name string) error {
+	message := fmt.Sprintf("there is no connection %s: list them to see their names", wording.Quote(name, 60))
+	if list, err := s.List(); err == nil {
+		var names []string
+		for i := range list {
+			names = append(names, list[i].Name)
+		}
+		if near := wording.Nearest(name, names); near != "" {
+			message += fmt.Sprintf("; %s is one", wording.Quote(near, 60))
+		}
+	}
+	return &result.Error{Code: CodeServerUnknown, Message: message}
+}
+
+// SetEnabled sets the switch of a connection. One that the profile inherits is
+// switched for this profile and those below.
+func (s *Store) SetEnabled(ctx context.Context, name string, on bool) (Connection, error) {
+	if _, _, err := s.find(name); err != nil {
+		return Connection{}, err
+	}
+	err := s.vault.Update(ctx, func(tx *vault.Tx) error {
+		return tx.SetEnabled(s.profile.Name(), recordName(name), on)
+	})
+	if vault.CodeOf(err) == vault.CodeRecordMissing {
+		return Connection{}, s.unknown(name) // removed meanwhile
+	}
+	if err != nil {
+		return Connection{}, err
+	}
+	e, r, err := s.find(name)
+	if err != nil {
+		return Connection{}, err
+	}
+	return e.connection(r), nil
+}
+
+// Launch returns what runs a connection, with the values of all references: the
+// variables of the environment first, then the vault; what was taken out of the
+// text at the registration comes from the vault alone. A reference without a
+// value stays as it is. It holds secrets: use it and forget it.
+func (s *Store) Launch(ctx context.Context, name string) (normalize.Launch, error) {
+	e, _, err := s.find(name)
+	if err != nil {
+		return normalize.Launch{}, err
+	}
+	launch, _, err := s.expand(ctx, &e.Server, s.vars(e.Sealed, nil))
+	return launch, err
+}
+
+// Probed is what a probe of a connection found.
+type Probed struct {
+	probe.Report
+
+	// CatalogChanged says that the tools are not those that were there when the
+	// connection was registered.
+	CatalogChanged bool `json:"catalogChanged"`
+}
+
+// Probe runs a connection once, as the registration did, and compares its tools.
+// If they are the same it notes the time. If not, they may have changed for the
+// worse: nothing is noted, and the connection has to be registered again, with
+// replace, to accept them.
+func (s *Store) Probe(ctx context.Context, name string) (Probed, error) {
+	e, _, err := s.find(name)
+	if err != nil {
+		return Probed{}, err
+	}
+	vars := s.vars(e.Sealed, nil)
+	launch, _, err := s.expand(ctx, &e.Server, vars)
+	if err != nil {
+		return Probed{}, err
+	}
+	report, err := s.opts.Probe(ctx, launch, &probe.Options{Vars: vars})
+	if err != nil {
+		return Probed{}, err
+	}
+	if report.Digest != e.Report.Digest {
+		return Probed{report, true}, nil
+	}
+	return Probed{report, false}, s.verified(ctx, name, e)
+}
+
+// verified notes that a connection was seen as it was registered, if it is still
+// that one and this profile's own.
+func (s *Store) verified(ctx context.Context, name string, seen *entry) error {
+	return s.vault.Update(ctx, func(tx *vault.Tx) error {
+		r, err := tx.Record(s.profile.Name(), recordName(name))
+		if vault.CodeOf(err) == vault.CodeRecordMissing || err == nil && r.Profile != s.profile.Name() {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		e, err := decodeEntry(&r)
+		if err != nil || e.Report.Digest != seen.Report.Digest {
+			return err
+		}
+		e.VerifiedAt = s.now()
+		return s.put(tx, r.Enabled, e)
+	})
+}
+
+// put stores a connection in the profile.
+func (s *Store) put(tx *vault.Tx, enabled bool, e *entry) error {
+	data, err := json.Marshal(e)
+	if err != nil {
+		return err
+	}
+	return tx.SetRecord(s.profile.Name(), vault.Record{Name: recordName(e.Server.Name), Data: data, Enabled: enabled})
+}
+
+func (s *Store) now() time.Time { return s.opts.Now().UTC().Truncate(time.Millisecond) }
+
+// Export writes the named connections, or all, in the form of a client. Secrets
+// are written as references. A name that is none has the code
+// [CodeServerUnknown].
+func (s *Store) Export(dialect normalize.Dialect, names []string) ([]byte, []normalize.Note, error) {
+	if len(names) == 0 {
+		list, err := s.List()
+		if err != nil {
+			return nil, nil, err
+		}
+		for i := range list {
+			names = append(names, list[i].Name)
+		}
+	}
+	var servers []normalize.Server
+	for _, name := range names {
+		e, r, err := s.find(name)
+		if err != nil {
+			return nil, nil, err
+		}
+		e.Server.Disabled = !r.Enabled
+		servers = append(servers, e.Server)
+	}
+	return normalize.Export(dialect, servers, &normalize.ExportOptions{GOOS: runtime.GOOS})
+}
+
+// vars are what references are looked up in, in order: values that are not in the
+// vault yet, the environment, the vault. The environment does not count for
+// sealed names, which stand for what was pasted.
+func (s *Store) vars(sealedNames []string, fresh map[string]string) []normalize.Vars {
+	own := make(map[string]bool, len(sealedNames))
+	for _, name := range sealedNames {
+		own[name] = true
+	}
+	return []normalize.Vars{
+		func(name string) (string, string, bool) {
+			value, ok := fresh[name]
+			return value, originPasted, ok
+		},
+		func(name string) (string, string, bool) {
+			if own[name] {
+				return "", "", false
+			}
+			return s.opts.Environment(name)
+		},
+		s.vaultVars,
+	}
+}
+
+const originPasted = "pasted"
+
+// vaultVars answers from the vault. What cannot be read is missing; who needs to
+// know opens the vault before and after.
+func (s *Store) vaultVars(name string) (value, origin string, ok bool) {
+	secret, from, err := s.profile.Get(name)
+	if err != nil {
+		return "", "", false
+	}
+	return secret.Reveal(), from.String(), true
+}
+
+// expand resolves the references of a record.
+func (s *Store) expand(ctx context.Context, server *normalize.Server, vars []normalize.Vars) (normalize.Launch, []normalize.Note, error) {
+	return server.Expand(ctx, vars, &normalize.ExpandOptions{Home: s.opts.Home, Workspace: s.opts.Workspace})
+}
+
+// stateOf is a digest of a stored connection, "" for none.
+func stateOf(r *vault.Record) string {
+	if r == nil {
+		return ""
+	}
+	return canon.Digest("connections/state/1", r.Data, []byte(r.Profile), fmt.Append(nil, r.Enabled))
+}
