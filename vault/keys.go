@@ -100,7 +100,9 @@ func inside(path, dir string) bool {
 
 // MakeKeyFile makes a file for [KeyFile] at path, with a new random key and
 // mode 0600, durably. Directories above it that are missing are made with mode
-// 0700. What has that name is left alone: the code is vault_exists then.
+// 0700. What has that name is left alone: the code is vault_exists then. Of two
+// callers at once one makes the file. One that is killed meanwhile leaves a file
+// that is no key; it can be removed.
 func MakeKeyFile(path string) error {
 	const op = "make"
 	root, err := makeDir(filepath.Dir(path))

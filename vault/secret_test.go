@@ -153,7 +153,11 @@ func TestErrorText(t *testing.T) {
 	if err == nil || err.Error() != want {
 		t.Errorf("the text is %v, want %s", err, want)
 	}
-	details, errJSON := json.Marshal(err.(*vault.Error).ErrorDetails())
+	e, ok := errors.AsType[*vault.Error](err)
+	if !ok {
+		t.Fatalf("%v is no *vault.Error", err)
+	}
+	details, errJSON := json.Marshal(e.ErrorDetails())
 	if errJSON != nil || string(details) != `{"profile":"default","name":"`+strings.Repeat("N", 200)+`"}` {
 		t.Errorf("the details are %s, %v", details, errJSON)
 	}

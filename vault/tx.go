@@ -162,7 +162,7 @@ func (tx *Tx) put(op, profile, name string, e secretEntry) error {
 
 // Delete removes the profile's own secret, or what hides one, of that name.
 // One that it inherits shows again. The code is vault_secret_missing if it has
-// none.
+// none. The value stays in the sealed vault.bak until the next save.
 func (tx *Tx) Delete(profile, name string) error {
 	return tx.in("delete", profile, name, func(s *slice) error {
 		if _, ok := s.Secrets[name]; !ok {

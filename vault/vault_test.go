@@ -31,6 +31,9 @@ func TestInheritance(t *testing.T) {
 		)
 	})
 	ci := profile(t, v, "ci")
+	if ci.Name() != "ci" {
+		t.Errorf("the name is %q", ci.Name())
+	}
 	wantGet(t, ci, "BOTH", "w", "vault:work")
 	wantGet(t, ci, "EMPTY", "", "vault:ci")
 	wantGet(t, profile(t, v, "home"), "BOTH", "d", "vault:default")
@@ -127,7 +130,7 @@ func TestTxReadsItsWrites(t *testing.T) {
 		wantGet(t, profile(t, v, vault.Default), "A", "1", "vault:default")
 		return stop
 	})
-	if err != stop {
+	if !errors.Is(err, stop) || vault.CodeOf(err) != "" {
 		t.Errorf("Update gave %v, want the function's own error", err)
 	}
 	if diff := cmp.Diff(string(before), string(read(t, dir, "vault.json"))); diff != "" {

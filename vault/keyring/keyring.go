@@ -194,7 +194,9 @@ func locked(err error) error {
 type system struct{}
 
 func (system) Get(service, account string) (string, error) { return gokeyring.Get(service, account) }
+
 func (system) Set(service, account, text string) error {
 	return gokeyring.Set(service, account, text)
 }
+
 func (system) Delete(service, account string) error { return gokeyring.Delete(service, account) }

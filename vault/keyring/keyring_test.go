@@ -16,6 +16,7 @@ import (
 
 	"github.com/mcpcontract/mcpcontract/vault"
 	"github.com/mcpcontract/mcpcontract/vault/keyring"
+	"github.com/mcpcontract/mcpcontract/vault/vaulttest"
 )
 
 // memory is a keyring that may hang or fail.
@@ -186,24 +187,20 @@ func TestDefaultTimeout(t *testing.T) {
 
 func TestRefused(t *testing.T) {
 	broken := errors.New("the collection is locked")
-	ended, cancel := context.WithCancel(t.Context())
-	cancel()
 	slot := vault.Slot{Vault: "ab", ID: "cd"}
 	tests := []struct {
 		name string
-		ctx  context.Context
 		m    *memory
 		want vault.Code
 	}{
-		{"absent item", t.Context(), &memory{}, vault.CodeLocked},
-		{"failing keyring", t.Context(), &memory{err: broken}, vault.CodeLocked},
-		{"ended context", ended, &memory{}, vault.CodeLocked},
-		{"item that is no base64", t.Context(), &memory{items: map[string]string{"mcpcontract-vault ab/cd": "canary!"}}, vault.CodeKey},
-		{"item that is too short", t.Context(), &memory{items: map[string]string{"mcpcontract-vault ab/cd": "Y2FuYXJ5"}}, vault.CodeKey},
+		{"absent item", &memory{}, vault.CodeLocked},
+		{"failing keyring", &memory{err: broken}, vault.CodeLocked},
+		{"item that is no base64", &memory{items: map[string]string{"mcpcontract-vault ab/cd": "canary!"}}, vault.CodeKey},
+		{"item that is too short", &memory{items: map[string]string{"mcpcontract-vault ab/cd": "Y2FuYXJ5"}}, vault.CodeKey},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			_, err := keyring.New(&keyring.Options{Backend: tt.m}).Key(tt.ctx, slot)
+			_, err := keyring.New(&keyring.Options{Backend: tt.m}).Key(t.Context(), slot)
 			wantCode(t, "Key", err, tt.want)
 			if text := fmt.Sprintf("%v %#v", err, err); strings.Contains(text, "canary") || strings.Contains(text, "Y2Fu") {
 				t.Errorf("the error repeats the item: %s", text)
@@ -215,6 +212,20 @@ func TestRefused(t *testing.T) {
 	}
 	_, err := keyring.New(&keyring.Options{Backend: &memory{err: broken}}).Enroll(t.Context(), slot)
 	wantCode(t, "Enroll", err, vault.CodeLocked)
+
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	m := &memory{}
+	_, err = keyring.New(&keyring.Options{Backend: m}).Key(ended, slot)
+	wantCode(t, "Key with an ended context", err, vault.CodeLocked)
+	if m.calls != 0 {
+		t.Errorf("the keyring was called %d times", m.calls)
+	}
+}
+
+// TestConformance runs the checks of all providers on this one.
+func TestConformance(t *testing.T) {
+	vaulttest.Run(t, keyring.New(&keyring.Options{Backend: &memory{}}))
 }
 
 // TestSystem: without a session bus the operating system's keyring fails
