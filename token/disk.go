@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"time"
 
 	"github.com/mcpcontract/mcpcontract/internal/rootfs"
 )
@@ -51,8 +50,6 @@ type diskFile interface {
 type osDisk struct {
 	root  *rootfs.Root
 	files *os.Root // for handles that stay open, which rootfs does not give
-
-	noWait context.Context //nolint:containedctx // not of a call: it ended when it was made
 }
 
 // openDisk opens the directory dir, and makes it if it is missing.
@@ -66,9 +63,7 @@ func openDisk(dir string) (*osDisk, error) {
 		_ = root.Close() // the first error says more
 		return nil, ioError("open", err)
 	}
-	noWait, end := context.WithCancel(context.Background())
-	end()
-	return &osDisk{root: root, files: files, noWait: noWait}, nil
+	return &osDisk{root: root, files: files}, nil
 }
 
 // openDir opens dir after making what is missing of it, with mode 0700.
@@ -102,29 +97,12 @@ func openDir(dir string) (*rootfs.Root, error) {
 	return rootfs.Open(abs, nil)
 }
 
-// lookEvery is how often a process that waits looks at the lock. A wait of
-// rootfs looks less and less often, so that one process would starve among many
-// that change something all the time.
-const lookEvery = 2 * time.Millisecond
-
 func (d *osDisk) lock(ctx context.Context) (func() error, error) {
-	for {
-		// One try: a context that has ended leaves no time to wait.
-		l, err := d.root.Lock(d.noWait, lockName)
-		if err == nil {
-			return l.Unlock, nil
-		}
-		if rootfs.CodeOf(err) != rootfs.Locked {
-			return nil, err
-		}
-		timer := time.NewTimer(lookEvery)
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
-			return nil, &Error{Code: CodeLocked, Op: "lock", Err: context.Cause(ctx)}
-		}
+	l, err := d.root.Lock(ctx, lockName)
+	if err != nil {
+		return nil, err // ioError knows one that is held
 	}
+	return l.Unlock, nil
 }
 
 func (d *osDisk) open() (diskFile, error) {
@@ -192,7 +170,7 @@ func ioError(op string, err error) error {
 		return nil
 	case ok:
 		return own
-	case rootfs.CodeOf(err) == rootfs.Locked: // the key file's
+	case rootfs.CodeOf(err) == rootfs.Locked: // the log's or the key file's
 		return &Error{Code: CodeLocked, Op: op, Err: err}
 	case errors.Is(err, fs.ErrClosed):
 		return &Error{Code: CodeClosed, Op: op, Err: err}

@@ -2,6 +2,7 @@ package rootfs
 
 import (
 	"context"
+	"math/rand/v2"
 	"os"
 	"sync"
 	"time"
@@ -19,22 +20,24 @@ type Lock struct {
 	err  error
 }
 
-// Wait times between two attempts to lock: the first, and the longest.
+// How long one who waits sleeps between two attempts: as long as everybody
+// else on average, so that newcomers have no better chance, and never for the
+// same time, so that no two keep step.
 const (
-	firstWait = 2 * time.Millisecond
-	maxWait   = 100 * time.Millisecond
+	minWait = 2 * time.Millisecond
+	maxWait = 4 * time.Millisecond
 )
 
 // Lock locks the file at path, which is made with mode 0600 if it is missing
 // and never removed. It tries at least once, and waits until the lock is free or
 // ctx ends; then the error's code is locked and its cause that of the context.
 func (r *Root) Lock(ctx context.Context, path string) (*Lock, error) {
-	for wait := firstWait; ; wait = min(2*wait, maxWait) {
+	for {
 		l, err := r.tryLock(path)
 		if CodeOf(err) != Locked {
 			return l, err
 		}
-		timer := time.NewTimer(wait)
+		timer := time.NewTimer(minWait + rand.N(maxWait-minWait))
 		select {
 		case <-ctx.Done():
 			timer.Stop()

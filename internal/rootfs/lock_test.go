@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -97,7 +98,7 @@ func TestLockWaits(t *testing.T) {
 				if took := time.Since(start); took != 10*time.Second {
 					t.Errorf("Lock waited %v, want 10s", took)
 				}
-				if n := len(seen.take()); n > 1000 {
+				if n := len(seen.take()); n > 20_000 {
 					t.Errorf("waiting took %d operations", n)
 				}
 				time.AfterFunc(time.Minute, func() { _ = held.Unlock() })
@@ -107,6 +108,45 @@ func TestLockWaits(t *testing.T) {
 					t.Errorf("Lock returned after %v, want the time of Unlock", took)
 				}
 				must(t, l.Unlock(), l.Unlock(), held.Unlock())
+			})
+		})
+	}
+}
+
+// TestLockFair lets several wait while one takes the lock again and again: none
+// of them waits for ever.
+func TestLockFair(t *testing.T) {
+	for way, opts := range ways() {
+		t.Run(way, func(t *testing.T) {
+			dir := t.TempDir()
+			r := open(t, dir, opts)
+			var got atomic.Int64
+			const others = 4
+			synctest.Test(t, func(t *testing.T) {
+				var wg sync.WaitGroup
+				start := time.Now()
+				for range others {
+					wg.Go(func() {
+						for range 20 {
+							l, err := r.Lock(t.Context(), "lock")
+							must(t, err)
+							time.Sleep(time.Millisecond)
+							must(t, l.Unlock())
+						}
+						got.Add(1)
+					})
+				}
+				for got.Load() < others && time.Since(start) < time.Minute {
+					l, err := r.Lock(t.Context(), "lock")
+					must(t, err)
+					time.Sleep(3 * time.Millisecond) // held three quarters of the time
+					must(t, l.Unlock())
+					time.Sleep(time.Millisecond)
+				}
+				wg.Wait()
+				if took := time.Since(start); took > 5*time.Second {
+					t.Errorf("the others were done after %v", took)
+				}
 			})
 		})
 	}
