@@ -125,7 +125,7 @@ func (s *Store) checkPath(op, p string) error {
 		detail = "it does not end in .md"
 	case slices.ContainsFunc(strings.Split(p, "/"), hidden):
 		detail = "a part begins with a dot"
-	case rootfs.Check(s.opts.Docs+"/"+p) != nil:
+	case rootfs.Check(path.Join(s.opts.Docs, p)) != nil:
 		detail = "it is too long or too deep below the docs folder"
 	default:
 		return nil

@@ -3,6 +3,7 @@ package changeset
 import (
 	"cmp"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
@@ -179,7 +180,7 @@ func (d *draft) vacant(id, p string) error {
 		return nil // the changeset vacates it, or it would have been refused
 	}
 	s := d.w.store
-	_, err := s.files.Stat(s.opts.Docs + "/" + p)
+	_, err := s.files.Stat(path.Join(s.opts.Docs, p))
 	switch rootfs.CodeOf(err) {
 	case rootfs.NotFound, rootfs.NotDir:
 		return nil

@@ -57,7 +57,9 @@ type Proposal struct {
 // Options says what a store is for. Nil and the zero value are the default.
 type Options struct {
 	// Docs is the folder of the canonical files, relative to the root; "" means
-	// "docs". No root below may overlap it.
+	// "docs". No folder below may overlap it. If it is the root itself, ".",
+	// they must be in folders whose names begin with a dot, where no document
+	// can be.
 	Docs string
 	// Changesets and Previews are the two folders that are written to, relative
 	// to the root; "" means ".mcpdocs/changesets" and ".mcpdocs/previews". They
@@ -83,7 +85,7 @@ type Options struct {
 	// MaxOperations is how many operations a changeset may have; 0 means 200.
 	MaxOperations int
 	// MaxFileBytes is how many bytes a file may have, before or afterwards; 0
-	// means 1 MiB.
+	// means 4 MiB.
 	MaxFileBytes int64
 	// MaxBytes is how many bytes a changeset may have as stored; 0 means 16 MiB.
 	// It keeps both the old and the new content of each file.
@@ -119,7 +121,7 @@ func (o *Options) withDefaults() (Options, error) {
 		Validators:    slices.Clone(o.Validators),
 		MaxChangesets: cmp.Or(o.MaxChangesets, 256),
 		MaxOperations: cmp.Or(o.MaxOperations, 200),
-		MaxFileBytes:  cmp.Or(o.MaxFileBytes, 1<<20),
+		MaxFileBytes:  cmp.Or(o.MaxFileBytes, 4<<20),
 		MaxBytes:      cmp.Or(o.MaxBytes, 16<<20),
 		Now:           o.Now,
 	}
@@ -195,9 +197,15 @@ func isViewID(id string) bool {
 // of the folders and outputs may lie in each other, as any file system sees it.
 // That the outputs lie in the docs folder is the project's own affair.
 func (o *Options) checkFolders() error {
-	kept := []string{o.Docs}
+	var kept []string
 	for _, out := range o.Outputs {
 		kept = append(kept, out.Path)
+	}
+	switch hidden := func(p string) bool { return strings.HasPrefix(p, ".") }; {
+	case o.Docs != ".":
+		kept = append(kept, o.Docs)
+	case !hidden(o.Changesets) || !hidden(o.Previews):
+		return fmt.Errorf("the folders %.160q and %.160q are among the documents", o.Changesets, o.Previews)
 	}
 	for _, p := range append(kept, o.Changesets, o.Previews) {
 		if err := rootfs.Check(p); err != nil {

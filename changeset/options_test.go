@@ -42,7 +42,8 @@ func TestOpenRefused(t *testing.T) {
 		{"absolute on Windows", roots(`C:\a`, "")},
 		{"in Git", roots(".git/a", "")},
 		{"long", roots(strings.Repeat("a/", 31)+"a", "")},
-		{"docs are the root", func(o *changeset.Options) { o.Docs = "." }},
+		{"among documents in the root", func(o *changeset.Options) { o.Docs, o.Previews = ".", "previews" }},
+		{"leave the root of the documents", func(o *changeset.Options) { o.Docs, o.Previews = ".", "../previews" }},
 		{"docs leave", func(o *changeset.Options) { o.Docs = "../docs" }},
 		{"output leaves", func(o *changeset.Options) { o.Outputs[0].Path = "../x.html" }},
 		{"output of no view", func(o *changeset.Options) { o.Outputs[0].View = "print" }},
@@ -113,6 +114,34 @@ func TestOpenPlaces(t *testing.T) {
 	}
 	_, err := changeset.Open(t.TempDir(), nil, nil)
 	wantCode(t, err, changeset.CodeOptions)
+}
+
+// TestDocsAreTheRoot proposes in a project whose documents are not in a folder
+// of their own.
+func TestDocsAreTheRoot(t *testing.T) {
+	t.Parallel()
+	p := &project{dir: t.TempDir()}
+	p.write(t, "setup.md", handbook()["docs/setup.md"])
+	p.write(t, "odd.md/x", "")
+	opts := options()
+	opts.Docs = "."
+	s, err := changeset.Open(p.dir, folder(p.dir), opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	w, err := s.Bind("ada", everything())
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := begin(t, w)
+	for step, want := range map[string]changeset.Code{
+		"create new new.md": "", "create odd odd.md": changeset.CodePathTaken, "create s Setup.md": changeset.CodePathTaken,
+		"create c .mcpdocs/changesets/c.md": changeset.CodePath, "move setup ../setup.md": changeset.CodePath,
+	} {
+		_, err := propose(t, w, id, step)
+		wantCode(t, err, want)
+	}
 }
 
 // TestFoldersMoveLater puts a link in place of a folder after the store was

@@ -109,7 +109,7 @@ func TestProposeUpdate(t *testing.T) {
 // TestRefused offers what the rules for fields refuse.
 func TestRefused(t *testing.T) {
 	t.Parallel()
-	long := strings.Repeat("x", 1<<20)
+	long := strings.Repeat("x", 4<<20)
 	node := func(change func(*changeset.NewNode)) func(context.Context, *changeset.Writer, string) error {
 		n := changeset.NewNode{ID: "new", Kind: "guide", Title: "New", Path: "new.md", Text: "Text\n"}
 		change(&n)

@@ -31,8 +31,8 @@ type doc struct {
 	hash  string
 	raw   []byte
 	page  page.Page
-	id    string // folded
-	title string // folded
+	id    string // its words, see plain
+	title string // its words
 	terms []term // sorted
 }
 
@@ -125,7 +125,7 @@ func (p *Project) load(info rootfs.Info, old *file, builder *termBuilder) *file 
 		return f
 	}
 	d := &doc{path: info.Path, hash: hash, raw: raw, page: page.Parse(info.Path, raw)}
-	d.id, d.title = fold(d.page.ID), fold(d.page.Title)
+	d.id, d.title = plain(d.page.ID), plain(d.page.Title)
 	d.terms = builder.terms(d)
 	f.doc = d
 	return f

@@ -2,6 +2,7 @@ package docgraph_test
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -102,24 +103,28 @@ func TestRefreshReadsChangedFiles(t *testing.T) {
 				write(t, dir, map[string]string{"docs/part01/page0150.md": "longer or shorter"})
 				return nil
 			},
-			[]string{"docs/part01/page0150.md"}, false, 300,
+			[]string{"docs/part01/page0150.md"},
+			false, 300,
 		},
 		{
 			"touched", func() error {
 				return os.Chtimes(filepath.Join(dir, "docs/part02/page0200.md"), longAgo, longAgo.Add(time.Hour))
 			},
-			[]string{"docs/part02/page0200.md"}, true, 300,
+			[]string{"docs/part02/page0200.md"},
+			true, 300,
 		},
 		{
 			"added", func() error { write(t, dir, map[string]string{"docs/new.md": "x"}); return nil },
-			[]string{"docs/new.md"}, false, 301,
+			[]string{"docs/new.md"},
+			false, 301,
 		},
 		{"removed", func() error { return os.Remove(filepath.Join(dir, "docs/new.md")) }, nil, false, 300},
 		{
 			"moved", func() error {
 				return os.Rename(filepath.Join(dir, "docs/part00/page0000.md"), filepath.Join(dir, "docs/page.md"))
 			},
-			[]string{"docs/page.md"}, false, 300,
+			[]string{"docs/page.md"},
+			false, 300,
 		},
 		{"nothing again", func() error { return nil }, nil, true, 300},
 	}
@@ -235,10 +240,10 @@ func TestRead(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := p.Read(ctx, "a.md"); err != context.Canceled {
+	if _, err := p.Read(ctx, "a.md"); !errors.Is(err, context.Canceled) {
 		t.Errorf("Read after cancel: %v", err)
 	}
-	if _, err := p.Snapshot(ctx); err != context.Canceled {
+	if _, err := p.Snapshot(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("Snapshot after cancel: %v", err)
 	}
 }

@@ -72,18 +72,17 @@ func queryError(detail string) error {
 	return &Error{Code: CodeQuery, Op: "search", Detail: detail}
 }
 
-// parseQuery returns the folded query and its words.
+// parseQuery returns the query in plain form and its words, each once.
 func parseQuery(query string) (phrase string, words []string, err error) {
 	if len(query) > maxQuery {
 		return "", nil, queryError(fmt.Sprintf("it has more than %d bytes", maxQuery))
 	}
-	phrase = fold(strings.TrimSpace(strings.ToValidUTF8(query, " ")))
-	eachWord(phrase, func(word string, _ int) bool {
+	phrase = plain(strings.ToValidUTF8(query, " "))
+	for word := range strings.FieldsSeq(phrase) {
 		if !slices.Contains(words, word) {
 			words = append(words, word)
 		}
-		return true
-	})
+	}
 	switch {
 	case len(words) == 0:
 		return "", nil, queryError("it has no word")

@@ -109,8 +109,14 @@ func TestSearchRefuses(t *testing.T) {
 		query       string
 		skip, limit int
 	}{
-		{"", 0, 0}, {" -*- ", 0, 0}, {"\xff", 0, 0}, {strings.Repeat("x", 513), 0, 0},
-		{"a b c d e f g h i j k l m n o p q", 0, 0}, {"a", -1, 0}, {"a", 0, -1}, {"a", 0, 101},
+		{"", 0, 0},
+		{" -*- ", 0, 0},
+		{"\xff", 0, 0},
+		{strings.Repeat("x", 513), 0, 0},
+		{"a b c d e f g h i j k l m n o p q", 0, 0},
+		{"a", -1, 0},
+		{"a", 0, -1},
+		{"a", 0, 101},
 	} {
 		_, _, err := g.Search(tc.query, tc.skip, tc.limit)
 		wantCode(t, err, docgraph.CodeQuery)

@@ -46,6 +46,19 @@ func fold(s string) string {
 	}, s)
 }
 
+// plain returns the words of a text, folded, with a space between them.
+func plain(s string) string {
+	var b strings.Builder
+	eachWord(fold(s), func(word string, _ int) bool {
+		if b.Len() > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteString(word)
+		return true
+	})
+	return b.String()
+}
+
 // isASCII reports whether s has ASCII characters only.
 func isASCII(s string) bool {
 	for i := range len(s) {

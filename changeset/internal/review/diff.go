@@ -144,8 +144,7 @@ func (c *comparer) hunk(group []textdiff.Edit, out *comparison) hunk {
 	first, last := group[0], group[len(group)-1]
 	from := max(first.OldStart-contextLines, 0)
 	to := min(last.OldEnd+contextLines, len(c.a))
-	h.Heading = fmt.Sprintf("%s, now %s",
-		lineRange(from, to), lineRange(from+first.NewStart-first.OldStart, to+last.NewEnd-last.OldEnd))
+	h.Heading = place(from, to, from+first.NewStart-first.OldStart, to+last.NewEnd-last.OldEnd)
 	at, shift := from, first.NewStart-first.OldStart
 	for _, e := range group {
 		c.same(&h, at, e.OldStart, shift)
@@ -157,11 +156,21 @@ func (c *comparer) hunk(group []textdiff.Edit, out *comparison) hunk {
 	return h
 }
 
+// place names the lines of a hunk, before and after.
+func place(oldFrom, oldTo, newFrom, newTo int) string {
+	switch {
+	case oldFrom == oldTo:
+		return "New " + lineRange(newFrom, newTo)
+	case newFrom == newTo:
+		return "Old " + lineRange(oldFrom, oldTo)
+	case oldFrom == newFrom && oldTo == newTo:
+		return "Old and new " + lineRange(oldFrom, oldTo)
+	}
+	return "Old " + lineRange(oldFrom, oldTo) + ", new " + lineRange(newFrom, newTo)
+}
+
 func lineRange(from, to int) string {
-	switch to - from {
-	case 0:
-		return "no line"
-	case 1:
+	if to == from+1 {
 		return fmt.Sprintf("line %d", to)
 	}
 	return fmt.Sprintf("lines %d to %d", from+1, to)
