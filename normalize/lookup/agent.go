@@ -14,7 +14,7 @@ import (
 // It has to be safe for concurrent use.
 type Agent interface {
 	// Answer returns one of two texts and nothing else: a single Markdown fence
-	// around one server entry of any client, or a JSON object with the two
+	// around the JSON of one server entry of any client, or a JSON object with the two
 	// members "error" and "evidence".
 	Answer(ctx context.Context, task Task) (string, error)
 }
@@ -85,13 +85,13 @@ func (s *session) askAgent(ctx context.Context, chain *Error) (*normalize.Server
 		s.note(stepAgent, "agent", "did not answer")
 		return nil, &Error{Code: CodeAgentFailed, Message: "the agent did not answer", Err: err}
 	}
-	server, failure := readAnswer(text)
+	server, opened, failure := readAnswer(text)
 	if failure != nil {
 		s.note(stepAgent, "agent", failure.Message)
 		failure.Err = errors.Join(failure.Err, chain)
 		return nil, failure
 	}
-	s.note(stepAgent, "agent", "answered "+targetOf(server).String()+": an agent's reading that no source confirms, and a claim until a probe agrees")
+	s.note(stepAgent, "agent", "answered "+targetOf(server).String()+": an agent's reading that no source confirms, and a claim until a probe agrees"+openedNote(opened))
 	return server, nil
 }
 
@@ -108,10 +108,11 @@ func bounded(docs []Document) []Document {
 	return out
 }
 
-// readAnswer takes an agent's answer: one fence with one entry, or a refusal.
-func readAnswer(text string) (*normalize.Server, *Error) {
+// readAnswer takes an agent's answer: one fence with one entry, or a refusal. Opened are the
+// names that stand in place of values.
+func readAnswer(text string) (server *normalize.Server, opened []string, failure *Error) {
 	if len(text) > maxAnswer {
-		return nil, &Error{Code: CodeAgentFailed, Message: "the agent's answer is over 64 KiB"}
+		return nil, nil, &Error{Code: CodeAgentFailed, Message: "the agent's answer is over 64 KiB"}
 	}
 	text = strings.TrimSpace(text)
 	body, fenced := unfence(text)
@@ -119,25 +120,22 @@ func readAnswer(text string) (*normalize.Server, *Error) {
 		body = text
 	}
 	if why, ok := declined(body); ok {
-		return nil, &Error{Code: CodeDeclined, Message: "the agent cannot tell: " + clip(why)}
+		return nil, nil, &Error{Code: CodeDeclined, Message: "the agent cannot tell: " + clip(why)}
 	}
-	if !fenced {
-		return nil, &Error{Code: CodeAgentFailed, Message: "the agent's answer is neither one fence nor a refusal"}
+	if !fenced || !json.Valid([]byte(body)) {
+		return nil, nil, &Error{Code: CodeAgentFailed, Message: "the agent's answer is neither one fence around JSON nor a refusal"}
 	}
 	paste, err := normalize.Parse([]byte(body), nil)
 	switch {
 	case err != nil:
-		return nil, &Error{Code: CodeAgentFailed, Message: "the agent's entry cannot be read", Err: err}
-	case paste.Format != "json" && paste.Format != "toml" && paste.Format != "yaml":
-		return nil, &Error{Code: CodeAgentFailed, Message: "the agent's fence holds no entry"}
+		return nil, nil, &Error{Code: CodeAgentFailed, Message: "the agent's entry cannot be read", Err: err}
 	case len(paste.Servers) != 1:
-		return nil, &Error{Code: CodeAgentFailed, Message: "the agent's fence does not hold exactly one server"}
+		return nil, nil, &Error{Code: CodeAgentFailed, Message: "the agent's fence does not hold exactly one server"}
 	case paste.Servers[0].Err != nil:
-		return nil, &Error{Code: CodeAgentFailed, Message: "the agent's entry is none that can run", Err: paste.Servers[0].Err}
+		return nil, nil, &Error{Code: CodeAgentFailed, Message: "the agent's entry is none that can run", Err: paste.Servers[0].Err}
 	}
-	server := &paste.Servers[0]
-	noValues(server)
-	return server, nil
+	server = &paste.Servers[0]
+	return server, noValues(server), nil
 }
 
 // unfence gives the inside of a text that is one Markdown fence and nothing

@@ -14,6 +14,7 @@ type candidate struct {
 	source string // the step that gave it
 	server normalize.Server
 	target target
+	opened []string // the names that stand in place of values
 }
 
 // take parses the text of a source as any paste is parsed and keeps the records
@@ -32,7 +33,7 @@ func (s *session) take(step, source, text string, keep func(target) bool) {
 			left = appendNew(left, why)
 			continue
 		}
-		noValues(&c.server)
+		c.opened = noValues(&c.server)
 		s.found = append(s.found, c)
 		kept = appendNew(kept, c.target.String())
 	}
@@ -72,12 +73,16 @@ func unusable(c *candidate, keep func(target) bool) string {
 // noValues puts references in place of the values that a stranger's text should
 // not give: secrets in clear, values still to be filled in, and what an entry of
 // the registry says beside a name, which becomes the default.
-func noValues(server *normalize.Server) {
-	openArgs(server)
+func noValues(server *normalize.Server) (opened []string) {
+	server.Notes = slices.DeleteFunc(server.Notes, func(n normalize.Note) bool {
+		return n.Code == normalize.DuplicateName || n.Code == normalize.DuplicateSame // of a text that stays behind
+	})
+	opened = openArgs(server)
 	for i := range server.Env {
 		v := &server.Env[i]
 		if open := dropNote(server, "env."+v.Name); open {
 			v.Value = "${" + v.Name + "}"
+			opened = appendNew(opened, v.Name)
 		} else if server.Dialect == normalize.RegistryServer && !strings.ContainsAny(v.Value, "${}") && v.Value != "" {
 			v.Value = "${" + v.Name + ":-" + v.Value + "}"
 		}
@@ -86,18 +91,21 @@ func noValues(server *normalize.Server) {
 		v := &server.Headers[i]
 		if open := dropNote(server, "headers."+v.Name); open {
 			scheme, _, ok := strings.Cut(v.Value, " ") // such as "Bearer"
-			if v.Value = "${" + strings.ToUpper(strings.ReplaceAll(v.Name, "-", "_")) + "}"; ok {
+			name := strings.ToUpper(strings.ReplaceAll(v.Name, "-", "_"))
+			if v.Value = "${" + name + "}"; ok {
 				v.Value = scheme + " " + v.Value
 			}
+			opened = appendNew(opened, name)
 		}
 	}
+	return opened
 }
 
 // openArgs moves secrets and values to be filled in from the command line of a
 // container, where the normalizer does not look for them, to its variables.
-func openArgs(server *normalize.Server) {
+func openArgs(server *normalize.Server) (opened []string) {
 	if server.Image == "" {
-		return
+		return nil
 	}
 	server.Args = slices.Clone(server.Args)
 	for i := range server.Args {
@@ -113,8 +121,11 @@ func openArgs(server *normalize.Server) {
 		if joined {
 			server.Args[i] = "--env=" + name
 		}
+		dropNote(server, fmt.Sprintf("args[%d]", i))
 		server.Env = append(server.Env, normalize.Pair{Name: name, Value: "${" + name + "}"})
+		opened = appendNew(opened, name)
 	}
+	return opened
 }
 
 // hasNote asks the normalizer what it says of a variable.
@@ -180,8 +191,16 @@ func (s *session) decide() (*normalize.Server, *Error) {
 	if len(others) > 0 {
 		out += "; other ways not taken: " + listed(others)
 	}
-	s.note(stepDecision, first, out+"; a claim until a probe agrees")
+	s.note(stepDecision, first, out+openedNote(chosen.opened)+"; a claim until a probe agrees")
 	return &chosen.server, nil
+}
+
+// openedNote says which values were not taken.
+func openedNote(names []string) string {
+	if len(names) == 0 {
+		return ""
+	}
+	return "; references in place of secrets or open values: " + clip(listed(names))
 }
 
 // nothing is the failure of a chain that found no way.

@@ -147,4 +147,5 @@ func (s *session) takeBuilt(f repositoryFile, source string, p built) {
 		return
 	}
 	s.take(f.path, source, line, nil)
+	s.note("package", p.kind+":"+p.name, "is named by the repository that builds it, and whether it is published was not asked")
 }

@@ -139,23 +139,31 @@ func parsePrefixed(prefix, rest string) (ref reference, known bool, err error) {
 // parseName reads a name: of the registry, a repository, an image or a package.
 func parseName(text string) (reference, error) {
 	name, version := splitVersion(text)
-	owner, repo, slashed := strings.Cut(text, "/")
+	owner, _, _ := strings.Cut(text, "/")
 	switch {
-	case strings.Contains(owner, ".") && registryName.MatchString(name) && (version == "" || versionText.MatchString(version)):
+	case strings.Contains(owner, ".") && registryName.MatchString(name) && isVersion(version):
 		return reference{kind: refRegistry, name: name, version: version}, nil
-	case slashed && ownerName.MatchString(owner) && (strings.Contains(repo, "/tree/") || strings.Contains(repo, "/blob/")):
+	case isShort(text):
 		return parseAddress("https://github.com/" + text)
-	case slashed && ownerName.MatchString(owner) && isRepo(repo):
-		return reference{kind: refGitHub, owner: owner, repo: strings.TrimSuffix(repo, ".git")}, nil
 	case strings.ContainsAny(text, ":/") && !strings.HasPrefix(text, "@") && imageText.MatchString(text):
 		return imageReference(text)
 	case strings.Contains(text, "=="):
 		return packageReference(kindPyPI, text)
-	case packageText.MatchString(name) && (version == "" || versionText.MatchString(version)):
+	case packageText.MatchString(name) && isVersion(version):
 		return reference{kind: refBare, name: name, version: version}, nil
 	}
 	return reference{}, errors.New("this is no address, name or package; give a GitHub address, a registry name, npm:NAME, pypi:NAME, oci:IMAGE or smithery:@OWNER/NAME")
 }
+
+// isShort tells OWNER/REPO, with or without the path of a folder.
+func isShort(text string) bool {
+	owner, repo, ok := strings.Cut(text, "/")
+	folder := strings.Contains(repo, "/tree/") || strings.Contains(repo, "/blob/")
+	return ok && ownerName.MatchString(owner) && (folder || isRepo(repo))
+}
+
+// isVersion tells whether a version, or none, can be named.
+func isVersion(s string) bool { return s == "" || versionText.MatchString(s) }
 
 func isRepo(s string) bool {
 	s = strings.TrimSuffix(s, ".git")
@@ -165,7 +173,7 @@ func isRepo(s string) bool {
 func packageReference(eco, text string) (reference, error) {
 	name, version := splitVersion(text)
 	name, _, _ = strings.Cut(name, "[")
-	if !packageText.MatchString(name) || version != "" && !versionText.MatchString(version) || eco != kindNPM && strings.Contains(name, "/") {
+	if !packageText.MatchString(name) || !isVersion(version) || eco != kindNPM && strings.Contains(name, "/") {
 		return reference{}, errors.New("this is no name of a package of " + eco + ", or its version is none")
 	}
 	return reference{kind: refPackage, eco: eco, name: name, version: version}, nil

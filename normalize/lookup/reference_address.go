@@ -140,7 +140,7 @@ func registryReference(parts []string, wrong error) (reference, error) {
 	}
 	ref := reference{kind: refRegistry, name: name}
 	if len(parts) > 2 && parts[1] == "versions" && parts[2] != "latest" {
-		if ref.version = parts[2]; !versionText.MatchString(ref.version) {
+		if ref.version = parts[2]; !isVersion(ref.version) {
 			return reference{}, wrong
 		}
 	}

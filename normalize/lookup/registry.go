@@ -167,7 +167,7 @@ func (s *session) searchPages(ctx context.Context, word string) ([]*entry, bool)
 func (s *session) unreadable(step, address string, err error) {
 	s.note(step, address, "the answer cannot be read")
 	if s.trouble == nil {
-		s.trouble = &Error{Code: CodeIncomplete, Message: "an answer of the " + step + " cannot be read", Err: err}
+		s.trouble = &Error{Code: CodeIncomplete, Message: "an answer cannot be read, of the step " + step, Err: err}
 	}
 }
 

@@ -22,6 +22,7 @@ type repository struct {
 	folders  []string
 	names    []string // names of the registry that its files claim
 	packages []target // packages that its files build
+	foreign  bool     // its files are about another server than the reference
 }
 
 // A repositoryFile is a file that may say how a server is run.
@@ -266,15 +267,28 @@ func (s *session) serverJSON(f repositoryFile, source, text string) {
 func (s *session) aboutAnother(step, source, name string) bool {
 	if s.ref.kind == refRegistry && name != s.ref.name {
 		s.note(step, source, "is about another server, "+clip(name))
+		s.repo.foreign = true
 		return true
 	}
 	s.repo.names = appendNew(s.repo.names, name)
 	return false
 }
 
+// isForeign notes that a file stands beside one that is about another server,
+// and so says nothing about the reference.
+func (s *session) isForeign(step, source string) bool {
+	if s.repo.foreign {
+		s.note(step, source, "left out, since the folder is about another server")
+	}
+	return s.repo.foreign
+}
+
 // tied reads a file that can hold a server of the repository as well as those
 // that its authors use, and takes only what is tied to the repository.
 func (s *session) tied(f repositoryFile, source, text string) {
+	if s.isForeign(f.path, source) {
+		return
+	}
 	s.take(f.path, source, text, func(t target) bool { return s.repo.builds(t) || s.repo.sharesName(t) })
 }
 
@@ -284,6 +298,9 @@ var mcpName = regexp.MustCompile(`(?m)\bmcp-name:\s*([a-zA-Z0-9.-]+/[a-zA-Z0-9._
 // readme reads the blocks that a README shows. Where one runs a package that
 // the repository builds, the others are about other servers.
 func (s *session) readme(f repositoryFile, source, text string) {
+	if s.isForeign(f.path, source) {
+		return
+	}
 	for _, m := range mcpName.FindAllStringSubmatch(text, maxListed) {
 		s.repo.names = appendNew(s.repo.names, m[1])
 	}
@@ -293,7 +310,10 @@ func (s *session) readme(f repositoryFile, source, text string) {
 	}
 	s.take(f.path, source, text, func(t target) bool {
 		packaged := t.kind != kindRemote && t.kind != kindOCI
-		return s.repo.builds(t) || s.repo.sharesName(t) && !(built && packaged)
+		if built && packaged {
+			return s.repo.builds(t)
+		}
+		return s.repo.builds(t) || s.repo.sharesName(t)
 	})
 }
 
@@ -305,7 +325,11 @@ func (r *repository) builds(t target) bool {
 	if !strings.Contains(t.id, ":") {
 		return false
 	}
-	ref, err := parseReference(t.id) // a package that is named by its repository
+	address, _, _ := strings.Cut(t.id, "#")
+	if i := strings.LastIndexByte(address, '@'); i > strings.LastIndexByte(address, '/') {
+		address = address[:i] // a branch
+	}
+	ref, err := parseReference(address) // a package that is named by its repository
 	return err == nil && ref.kind == refGitHub && ref.sameRepository(r.ref)
 }
 
