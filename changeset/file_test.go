@@ -3,7 +3,6 @@ package changeset_test
 import (
 	"bytes"
 	"encoding/json"
-
 	"os"
 	"path/filepath"
 	"strings"
@@ -120,6 +119,42 @@ func TestForged(t *testing.T) {
 		if _, _, err := changeset.Reencode(id, reseal(forged)); err == nil {
 			t.Errorf("%s: accepted", name)
 		}
+	}
+}
+
+// TestMerged validates a file in which somebody joined two changesets.
+func TestMerged(t *testing.T) {
+	t.Parallel()
+	p := newProject(t, options(), handbook())
+	w := p.writer(t, "ada")
+	id := begin(t, w)
+	for _, step := range []string{"create new new.md", "update setup Text"} {
+		if _, err := propose(t, w, id, step); err != nil {
+			t.Fatal(err)
+		}
+	}
+	data, err := os.ReadFile(p.file(id))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.SplitN(string(data[:len(data)-66]), "\n", 3)
+	c := p.get(t, id)
+	c.Digest = ""
+	c.Operations = append(c.Operations, c.Operations...)
+	head, err := canon.Marshal(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.write(t, ".mcpdocs/changesets/"+id+".changeset", string(reseal(lines[0]+"\n"+string(head)+"\n"+lines[2]+lines[2])))
+	want := []string{"id_taken new", "operation_conflict new", "path_taken new", "id_taken setup", "operation_conflict setup", "path_taken setup"}
+	if diff := cmp.Diff(want, p.problems(t, id)); diff != "" {
+		t.Errorf("problems (-want +got):\n%s", diff)
+	}
+	if diffs, err := p.store.Diff(t.Context(), id); err != nil || len(diffs) != 4 {
+		t.Errorf("diffs %v, %v", diffs, err)
+	}
+	if _, err := p.store.Preview(t.Context(), id, "review"); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -196,6 +196,3 @@ func wantCode(tb testing.TB, err error, want changeset.Code) {
 		tb.Fatalf("code is %q, want %q: %v", got, want, err)
 	}
 }
-
-// ptr returns a pointer to v.
-func ptr[T any](v T) *T { return &v }

@@ -123,10 +123,10 @@ func arguments(t *testing.T, of reflect.Type, texts []string) []reflect.Value {
 func callAll(t *testing.T, method reflect.Value, texts []string) (calls, accepted int) {
 	t.Helper()
 	rows := [][]reflect.Value{{}}
-	for i := range method.Type().NumIn() {
+	for of := range method.Type().Ins() {
 		var longer [][]reflect.Value
 		for _, row := range rows {
-			for _, v := range arguments(t, method.Type().In(i), texts) {
+			for _, v := range arguments(t, of, texts) {
 				longer = append(longer, append(slices.Clone(row), v))
 			}
 		}
@@ -264,7 +264,7 @@ func TestSourceLies(t *testing.T) {
 			}
 			before := tree(t, p.dir)
 			for _, node := range []string{"setup", "\xff", ""} {
-				if _, err := w.ProposeUpdate(t.Context(), id, node, changeset.NodeEdit{Text: ptr("Text")}); err == nil {
+				if _, err := w.ProposeUpdate(t.Context(), id, node, changeset.NodeEdit{Text: new("Text")}); err == nil {
 					t.Errorf("accepted an update of %q", node)
 				}
 				if _, err := w.ProposeDelete(t.Context(), id, node); err == nil {

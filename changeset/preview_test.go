@@ -1,6 +1,7 @@
 package changeset_test
 
 import (
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -129,11 +130,19 @@ func TestPreviewRefused(t *testing.T) {
 	if diff := cmp.Diff(before, tree(t, p.dir)); diff != "" {
 		t.Errorf("something was written (-before +after):\n%s", diff)
 	}
+	for i := range 1025 {
+		p.write(t, fmt.Sprintf(".mcpdocs/previews/%d.html", i), "")
+	}
+	_, err := p.store.Preview(t.Context(), id, "review")
+	wantCode(t, err, changeset.CodeTooMany)
+	if err := os.RemoveAll(p.path(".mcpdocs/previews")); err != nil {
+		t.Fatal(err)
+	}
 	outside := t.TempDir()
 	if err := os.Symlink(outside, p.path(".mcpdocs/previews")); err != nil {
 		t.Fatal(err)
 	}
-	_, err := p.store.Preview(t.Context(), id, "review")
+	_, err = p.store.Preview(t.Context(), id, "review")
 	wantCode(t, err, changeset.CodeIO)
 	if got := tree(t, outside); len(got) != 0 {
 		t.Errorf("written through a link: %v", got)

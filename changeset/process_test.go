@@ -13,6 +13,8 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -175,7 +177,7 @@ func killChild() int {
 		return 4
 	}
 	if id := os.Getenv(childID); id != "" {
-		_, err = w.ProposeUpdate(ctx, id, "setup", changeset.NodeEdit{Text: ptr(proposedText)})
+		_, err = w.ProposeUpdate(ctx, id, "setup", changeset.NodeEdit{Text: new(proposedText)})
 	} else {
 		_, err = w.Create(ctx, "A change", "Why it is needed.")
 	}
@@ -232,8 +234,8 @@ func (p *project) afterCrash(t *testing.T, id string, acknowledged bool) {
 		t.Fatal(err)
 	}
 	done := false
-	switch {
-	case id == "":
+	switch id {
+	case "":
 		done = len(list) == 1
 		if len(list) > 1 || done && (list[0].Damaged || list[0].Title != "A change") {
 			t.Fatalf("changesets %+v", list)
@@ -304,6 +306,79 @@ func raceChild() int {
 		}
 	}
 	return 0
+}
+
+// TestDurable checks the order that a power cut needs: the content is synced
+// before it gets its name, and the name before the call returns.
+func TestDurable(t *testing.T) {
+	t.Parallel()
+	p := newProject(t, options(), handbook())
+	var got []string
+	s, err := tripped(p.dir, func(op, at string) error {
+		if op != "read" && op != "readdir" {
+			got = append(got, op+" "+strings.TrimPrefix(at, ".mcpdocs/"))
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := s.Bind("ada", everything())
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := begin(t, w)
+	for _, dir := range []string{"changesets", "previews"} {
+		name := dir + "/" + id + ".changeset"
+		want := []string{"mkdir .mcpdocs/changesets", "lock changesets/lock"}
+		if dir == "previews" {
+			name = dir + "/" + id + "-review.html"
+			want = append(want, "mkdir previews")
+			got = nil
+			if _, err := s.Preview(t.Context(), id, "review"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		temp := dir + "/.x-tmp-changeset"
+		want = append(want, "remove "+temp, "create "+temp, "write "+temp, "sync "+temp, "close "+temp, "rename "+name, "syncdir "+dir)
+		for i := range got {
+			got[i] = strings.Replace(got[i], ".mcpdocs/", "", 1)
+		}
+		want[0] = "mkdir changesets"
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: calls (-want +got):\n%s", dir, diff)
+		}
+	}
+}
+
+// TestLocked lets another process hold the lock until the context ends.
+func TestLocked(t *testing.T) {
+	t.Parallel()
+	p := newProject(t, options(), handbook())
+	w := p.writer(t, "ada")
+	id := begin(t, w)
+	root, err := rootfs.Open(p.dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	lock, err := root.Lock(t.Context(), ".mcpdocs/changesets/lock")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lock.Unlock()
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		_, err := w.ProposeDelete(ctx, id, "setup")
+		wantCode(t, err, changeset.CodeLocked)
+		if !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%v does not lead to its cause", err)
+		}
+	})
+	if _, err := p.store.Validate(t.Context(), id); err != nil {
+		t.Errorf("reading waits for the lock: %v", err)
+	}
 }
 
 // TestProcesses lets several processes write at once: nothing may be lost.
@@ -385,7 +460,7 @@ func TestFaults(t *testing.T) {
 		}
 		before := p.get(t, id)
 		armed = true
-		_, err = w.ProposeUpdate(t.Context(), id, "setup", changeset.NodeEdit{Text: ptr(proposedText)})
+		_, err = w.ProposeUpdate(t.Context(), id, "setup", changeset.NodeEdit{Text: new(proposedText)})
 		armed = false
 		if where == "" {
 			if err != nil {

@@ -68,6 +68,12 @@ func TestValidate(t *testing.T) {
 		{name: "node changed", steps: []string{"update setup Text"}, then: write("docs/setup.md", other), want: []string{"base_stale setup"}},
 		{name: "node gone", steps: []string{"move setup b.md"}, then: remove("docs/setup.md"), want: []string{"base_stale setup"}},
 		{name: "deleted node changed", steps: []string{"delete setup"}, then: write("docs/setup.md", other), want: []string{"base_stale setup"}},
+		{name: "node moved", steps: []string{"update setup Text"}, then: func(tb testing.TB, p *project) {
+			tb.Helper()
+			if err := os.Rename(p.path("docs/setup.md"), p.path("docs/moved.md")); err != nil {
+				tb.Fatal(err)
+			}
+		}, want: []string{"base_stale setup"}},
 		{name: "another node changed", steps: []string{"update terms Text"}, then: write("docs/setup.md", other)},
 		{name: "path taken since", steps: []string{"create new new.md"}, then: write("docs/NEW.md", "---\nid: else\n---\n"), want: []string{"path_taken new"}},
 		{name: "id taken since", steps: []string{"create new new.md"}, then: write("docs/b.md", "---\nid: New\n---\n"), want: []string{"id_taken new"}},
@@ -120,7 +126,7 @@ func TestValidateCarriedOut(t *testing.T) {
 	p := newProject(t, options(), handbook())
 	w := p.writer(t, "ada")
 	id := begin(t, w)
-	o, err := w.ProposeUpdate(t.Context(), id, "terms", changeset.NodeEdit{Title: ptr("Words")})
+	o, err := w.ProposeUpdate(t.Context(), id, "terms", changeset.NodeEdit{Title: new("Words")})
 	if err != nil {
 		t.Fatal(err)
 	}

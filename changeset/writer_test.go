@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mcpcontract/mcpcontract/changeset"
+	"github.com/mcpcontract/mcpcontract/changeset/internal/page"
 	"github.com/mcpcontract/mcpcontract/internal/canon"
 )
 
@@ -92,10 +93,10 @@ func TestProposeUpdate(t *testing.T) {
 	p := newProject(t, options(), files)
 	w := p.writer(t, "ada")
 	id := begin(t, w)
-	if _, err := w.ProposeUpdate(t.Context(), id, "odd", changeset.NodeEdit{Kind: ptr("spec")}); err != nil {
+	if _, err := w.ProposeUpdate(t.Context(), id, "odd", changeset.NodeEdit{Kind: new("spec")}); err != nil {
 		t.Fatal(err)
 	}
-	o, err := w.ProposeUpdate(t.Context(), id, "odd", changeset.NodeEdit{Text: ptr("Other\r\n")})
+	o, err := w.ProposeUpdate(t.Context(), id, "odd", changeset.NodeEdit{Text: new("Other\r\n")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,6 +104,30 @@ func TestProposeUpdate(t *testing.T) {
 	if o.NewHash != canon.Sum([]byte(want)) || o.BaseHash != canon.Sum([]byte(odd)) || o.Kind != "spec" || o.Title != "Odd" {
 		diffs, _ := p.store.Diff(t.Context(), id)
 		t.Errorf("proposed %+v, by %+v", o, diffs)
+	}
+}
+
+// TestOddFiles proposes changes of files whose front matter or bytes are not
+// what they should be.
+func TestOddFiles(t *testing.T) {
+	t.Parallel()
+	files := handbook()
+	files["docs/open.md"] = "---\nid: open\ntitle: [\n---\nText\n"
+	files["docs/raw.md"] = "# Raw \xff\n"
+	p := newProject(t, options(), files)
+	w := p.writer(t, "ada")
+	id := begin(t, w)
+	_, err := w.ProposeUpdate(t.Context(), id, "open", changeset.NodeEdit{Title: new("Open")})
+	wantCode(t, err, changeset.CodeProposal)
+	if cause, ok := errors.AsType[*page.Error](err); !ok || cause.Code != page.CodeEdit {
+		t.Errorf("%v does not lead to its cause", err)
+	}
+	_, err = propose(t, w, id, "move open more/open.md")
+	wantCode(t, err, "")
+	o, err := propose(t, w, id, "move raw more/raw.md")
+	wantCode(t, err, "")
+	if o.Title != "Raw \ufffd" || o.NewHash != canon.Sum([]byte(files["docs/raw.md"])) {
+		t.Errorf("operation %+v", o)
 	}
 }
 
@@ -186,10 +211,10 @@ func TestRefused(t *testing.T) {
 		{"unfinished file", node(func(n *changeset.NewNode) { n.Path = ".x-tmp-a.md" }), changeset.CodePath},
 
 		{"no field", edit(changeset.NodeEdit{}), changeset.CodeProposal},
-		{"empty title", edit(changeset.NodeEdit{Title: ptr("")}), changeset.CodeProposal},
-		{"empty kind", edit(changeset.NodeEdit{Kind: ptr("")}), changeset.CodeProposal},
-		{"tags too long", edit(changeset.NodeEdit{Tags: ptr([]string{"a", long})}), changeset.CodeTooLarge},
-		{"updated text too long", edit(changeset.NodeEdit{Text: ptr(long)}), changeset.CodeTooLarge},
+		{"empty title", edit(changeset.NodeEdit{Title: new("")}), changeset.CodeProposal},
+		{"empty kind", edit(changeset.NodeEdit{Kind: new("")}), changeset.CodeProposal},
+		{"tags too long", edit(changeset.NodeEdit{Tags: new([]string{"a", long})}), changeset.CodeTooLarge},
+		{"updated text too long", edit(changeset.NodeEdit{Text: new(long)}), changeset.CodeTooLarge},
 
 		{"move that leaves", move("../../setup.md"), changeset.CodePath},
 		{"move onto a device", move("nul.md"), changeset.CodePath},
@@ -293,7 +318,7 @@ func TestPolicyOfKinds(t *testing.T) {
 	// Who made the policy cannot widen it afterwards.
 	policy.Kinds[0], policy.Allow[0] = "spec", changeset.Delete
 	id := begin(t, w)
-	_, err = w.ProposeUpdate(t.Context(), id, "setup", changeset.NodeEdit{Kind: ptr("spec")})
+	_, err = w.ProposeUpdate(t.Context(), id, "setup", changeset.NodeEdit{Kind: new("spec")})
 	wantCode(t, err, changeset.CodeKind)
 	_, err = w.ProposeCreate(t.Context(), id, changeset.NewNode{ID: "new", Kind: "guide", Title: "New", Path: "new.md"})
 	wantCode(t, err, "")

@@ -24,6 +24,7 @@ type scanner struct {
 	fence     fence
 	html      string // what ends the HTML block, blankLine for an empty line, "" outside
 	para      int    // where the paragraph starts, -1 outside
+	last      int    // where its last line starts
 	inList    bool
 	prevBlank bool
 }
@@ -78,8 +79,8 @@ func (s *scanner) line(line []byte, start int) {
 // block reads a line that has text, outside fences and HTML.
 func (s *scanner) block(line, text []byte, start int) {
 	indent := indentOf(line)
-	if indent >= 4 && s.para < 0 && !s.inList {
-		return // indented code
+	if indent >= 4 && !s.inList {
+		return // indented code, or one more line of the paragraph
 	}
 	if s.openFence(text, indent) {
 		s.endParagraph(start)
@@ -89,19 +90,41 @@ func (s *scanner) block(line, text []byte, start int) {
 		if s.heading(text, start, indent) || s.openHTML(text, start) {
 			return
 		}
-		if listMarker(text) > 0 {
-			s.endParagraph(start)
-			s.inList = true
-			s.para = start
+		if s.rule(text, indent, start) {
 			return
 		}
-		if indent == 0 && s.prevBlank {
+		if quote := text[0] == '>'; listMarker(text) > 0 || quote && !s.inQuote(start) {
+			s.endParagraph(start)
+			s.inList = s.inList || !quote
+		} else if indent == 0 && s.prevBlank {
 			s.inList = false
 		}
 	}
 	if s.para < 0 {
 		s.para = start
 	}
+	s.last = start
+}
+
+// inQuote reports whether the paragraph before end began in a quote.
+func (s *scanner) inQuote(end int) bool {
+	return s.para >= 0 && s.para < end && bytes.TrimLeft(s.raw[s.para:end], " ")[0] == '>'
+}
+
+// rule reads a line that may be a thematic break of several signs.
+func (s *scanner) rule(text []byte, indent, start int) bool {
+	signs := bytes.Map(func(r rune) rune {
+		if r == ' ' || r == '\t' {
+			return -1
+		}
+		return r
+	}, text)
+	if len(signs) < 3 || run(signs, signs[0]) != len(signs) || strings.IndexByte("*-_", signs[0]) < 0 {
+		return false
+	}
+	s.endParagraph(start)
+	s.inList = s.inList && indent > 1
+	return true
 }
 
 // heading reads a line that may be a heading or underline one.
@@ -121,11 +144,21 @@ func (s *scanner) heading(text []byte, start, indent int) bool {
 	if level == 0 {
 		return false
 	}
-	if s.para < 0 || s.inList || bytes.TrimLeft(s.raw[s.para:start], " ")[0] == '>' {
-		// A rule, or the end of a quote or an item.
-		s.endParagraph(start)
-		return level == 2
+	if s.para >= 0 && (s.inList || s.inQuote(start)) {
+		// Not underlined, unless the line above has left the item or quote.
+		above := s.raw[s.last:start]
+		s.ambiguous = s.ambiguous || above[0] != ' ' && above[0] != '>' && above[0] != '\t' && listMarker(above) == 0
+		if level == 1 {
+			return true // text
+		}
 	}
+	if s.para < 0 || s.inList || s.inQuote(start) {
+		s.endParagraph(start)
+		return level == 2 // a rule
+	}
+	// What looks like the target of a link is none if it is underlined, but
+	// only if it is not one.
+	s.ambiguous = s.ambiguous || s.raw[s.para] == '[' && bytes.Contains(s.raw[s.para:start], []byte("]:"))
 	from := s.para
 	title := bytes.TrimSpace(s.raw[from:start])
 	s.endParagraph(start)
@@ -173,7 +206,12 @@ func (s *scanner) inFence(line []byte) {
 	text := bytes.TrimLeft(line, " \t")
 	indent := indentOf(line)
 	n := run(text, s.fence.char)
-	if n >= s.fence.length && indent < s.fence.indent+4 && len(bytes.TrimSpace(text[n:])) == 0 {
+	most := 4
+	if s.inList { // columns count from where the text of the item is
+		most += s.fence.indent
+	}
+	if n >= s.fence.length && indent < most && len(bytes.TrimSpace(text[n:])) == 0 {
+		s.ambiguous = s.ambiguous || s.inList && indent < s.fence.indent
 		s.fence = fence{}
 		s.prevBlank = false
 		return
@@ -189,98 +227,27 @@ func (s *scanner) inFence(line []byte) {
 
 // openFence begins fenced code, also behind the marker of a list.
 func (s *scanner) openFence(text []byte, indent int) bool {
-	for {
-		n := listMarker(text)
-		if n == 0 {
-			break
-		}
+	inList := s.inList
+	for n := listMarker(text); n > 0; n = listMarker(text) {
 		rest := bytes.TrimLeft(text[n:], " \t")
 		indent += len(text) - len(rest)
-		text = rest
+		text, inList = rest, true
 	}
+	if !isFenceStart(text) {
+		return false
+	}
+	s.inList = inList
+	s.fence = fence{char: text[0], length: run(text, text[0]), indent: indent}
+	return true
+}
+
+// isFenceStart reports whether text begins fenced code.
+func isFenceStart(text []byte) bool {
 	if len(text) < 3 || text[0] != '`' && text[0] != '~' {
 		return false
 	}
 	n := run(text, text[0])
-	if n < 3 || text[0] == '`' && bytes.IndexByte(text[n:], '`') >= 0 {
-		return false
-	}
-	s.fence = fence{char: text[0], length: n, indent: indent}
-	s.inList = s.inList || indent > 3
-	return true
-}
-
-// inHTML reads a line of an HTML block.
-func (s *scanner) inHTML(line []byte, start int) {
-	if s.html == blankLine {
-		if len(bytes.TrimSpace(line)) == 0 {
-			s.endParagraph(start)
-			s.html, s.prevBlank = "", true
-			return
-		}
-		// Some readers see Markdown in such a block.
-		if level, _ := atx(bytes.TrimLeft(line, " ")); level > 0 {
-			s.ambiguous = true
-		}
-		return
-	}
-	if containsFold(line, s.html) {
-		s.html, s.prevBlank = "", true
-	}
-}
-
-// openHTML begins an HTML block, unless it ends on its line.
-func (s *scanner) openHTML(text []byte, start int) bool {
-	if text[0] != '<' {
-		return false
-	}
-	for _, b := range htmlBlocks() {
-		if !hasTag(text, b.start) {
-			continue
-		}
-		s.endParagraph(start)
-		if !containsFold(text[2:], b.end) {
-			s.html = b.end
-		}
-		return true
-	}
-	if s.para >= 0 || !isTag(text[1:]) {
-		return false
-	}
-	s.html, s.para = blankLine, start // its links count
-	return true
-}
-
-// hasTag reports whether text begins with start, and a name in it ends there.
-func hasTag(text []byte, start string) bool {
-	n := len(start)
-	if len(text) < n || !strings.EqualFold(string(text[:n]), start) {
-		return false
-	}
-	return !isLetter(start[n-1]) || len(text) == n || !isLetter(text[n]) && text[n] != '-'
-}
-
-// isTag reports whether text, which follows "<", goes on like a tag.
-func isTag(text []byte) bool {
-	text = bytes.TrimPrefix(text, []byte{'/'})
-	n := 0
-	for n < len(text) && (isLetter(text[n]) || n > 0 && (text[n] == '-' || text[n] >= '0' && text[n] <= '9')) {
-		n++
-	}
-	return n > 0 && (n == len(text) || strings.IndexByte(" \t/>", text[n]) >= 0)
-}
-
-// htmlBlocks lists the blocks that a text ends and an empty line does not.
-func htmlBlocks() [7]struct{ start, end string } {
-	return [...]struct{ start, end string }{
-		{"<!--", "-->"},
-		{"<![cdata[", "]]>"},
-		{"<?", "?>"},
-		{"<script", "</script>"},
-		{"<style", "</style>"},
-		{"<pre", "</pre>"},
-		{"<textarea", "</textarea>"},
-	}
+	return n >= 3 && (text[0] == '~' || bytes.IndexByte(text[n:], '`') < 0)
 }
 
 // endParagraph ends the paragraph before end and collects its links.
@@ -361,11 +328,6 @@ func indentOf(line []byte) int {
 
 // isLetter reports whether c is an ASCII letter.
 func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
-
-// containsFold reports whether line has end, which is in lower case ASCII.
-func containsFold(line []byte, end string) bool {
-	return bytes.Contains(bytes.ToLower(line), []byte(end))
-}
 
 // anchor turns a title into the base of a name, as code hosts do for the
 // anchors of headings.

@@ -344,7 +344,9 @@ func (b *browser) shoot(name string) {
 	if *shots == "" {
 		return
 	}
-	var size struct{ CSSContentSize struct{ Width, Height float64 } }
+	var size struct {
+		CSSContentSize struct{ Width, Height float64 }
+	}
 	b.call("Page.getLayoutMetrics", nil, &size)
 	var shot struct{ Data string }
 	b.call("Page.captureScreenshot", map[string]any{"captureBeyondViewport": true, "clip": map[string]any{
