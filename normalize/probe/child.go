@@ -20,7 +20,7 @@ const (
 	lastWords = 250 * time.Millisecond
 	// groupPoll is how often a group is looked at while it ends. The system does
 	// not tell when one is empty.
-	groupPoll = 5 * time.Millisecond
+	groupPoll = 20 * time.Millisecond
 )
 
 // A child is a running program with its process group.
@@ -162,7 +162,7 @@ func (c *child) ended() (string, bool) {
 // lastWordsOf gives the end of what a stopped program wrote to stderr.
 func (p *probe) lastWordsOf(c *child) string {
 	text, cut := c.tail.text()
-	return strings.TrimSpace(lastBytes(p.errors.text(text, cut), keptStderr))
+	return strings.TrimSpace(lastBytes(p.errors.text(text, cut), keptStderr-len("...")))
 }
 
 // grace is how long the end of a program may take.
@@ -202,6 +202,9 @@ func (p *probe) localOnce(ctx context.Context, version string) (report Report, d
 		}
 	}
 	c.stop(p.grace())
+	if quiet := p.now().quiet; quiet != nil {
+		quiet.Stop()
+	}
 	p.stderr = p.lastWordsOf(c)
 	return report, died, err
 }

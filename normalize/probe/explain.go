@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"net/url"
 	"os/exec"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -59,7 +61,7 @@ func (p *probe) timedOut() *Error {
 	s := p.now()
 	switch {
 	case s.noise.lines > 0 && !s.noise.spoke:
-		return p.errorf(Failed, "the server wrote text that is no MCP message to stdout and nothing else: %q", s.noise.first)
+		return p.onlyNoise()
 	case s.denied:
 		e = p.errorf(Timeout, "the server answered %s and then did not finish within %v: it may want credentials", s.status, p.opts.timeout())
 	case s.phase == Start:
@@ -71,15 +73,27 @@ func (p *probe) timedOut() *Error {
 	return e
 }
 
+// onlyNoise is the error of a program that writes what is no message.
+func (p *probe) onlyNoise() *Error {
+	return p.errorf(Failed, "the server writes text to stdout that is no MCP message: %q", p.now().noise.first)
+}
+
+// rejected is the code by which the SDK says that a request was not sent or was
+// answered with a status that is an error. The reason stands beside it.
+const rejected = -32005
+
 // refused is the error of a server that answered, and not well.
 func (p *probe) refused(err error) *Error {
-	if werr, ok := errors.AsType[*jsonrpc.Error](err); ok {
+	if werr, ok := errors.AsType[*jsonrpc.Error](err); ok && werr.Code != rejected {
 		return p.errorf(Failed, "the server answered with error %d: %q", werr.Code, werr.Message)
 	}
 	if status := p.now().status; status != "" {
 		return p.errorf(Failed, "the server answered %s: check the address and the transport", status)
 	}
-	if errors.Is(err, mcp.ErrConnectionClosed) {
+	if uerr, ok := errors.AsType[*url.Error](err); ok {
+		return p.errorf(Failed, "the server cannot be reached: %s", uerr.Err)
+	}
+	if errors.Is(err, mcp.ErrConnectionClosed) || errors.Is(err, io.EOF) {
 		return p.errorf(Failed, "the server closed the connection before it had answered")
 	}
 	return p.errorf(Failed, "no session with the server: %s", err)

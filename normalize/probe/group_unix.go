@@ -26,10 +26,13 @@ func (g *group) terminate() { g.signal(syscall.SIGTERM) }
 // kill ends all processes of the group.
 func (g *group) kill() { g.signal(syscall.SIGKILL) }
 
-// alive reports whether the group has a process. Once it has none, its id may
-// be given to another one, so nothing is asked about it or sent to it after that.
+// alive reports whether a process of the group runs. Once there is none, its id
+// may be given to another group, so nothing is sent to it after that.
 func (g *group) alive() bool {
-	return g.id > 0 && !errors.Is(g.signal(syscall.Signal(0)), syscall.ESRCH)
+	if !errors.Is(g.signal(syscall.Signal(0)), syscall.ESRCH) && onlyZombies(g.id) {
+		g.id = 0
+	}
+	return g.id > 0
 }
 
 func (g *group) signal(s syscall.Signal) error {

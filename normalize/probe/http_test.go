@@ -1,8 +1,14 @@
 package probe_test
 
 import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
@@ -50,5 +56,167 @@ func TestCheckHTTP(t *testing.T) {
 				t.Errorf("report (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// initializes answers the handshake of protocol 2025-06-18 by hand and leaves all
+// else to next.
+func initializes(next http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		var m message
+		_ = json.NewDecoder(r.Body).Decode(&m)
+		w.Header().Set("Content-Type", "application/json")
+		switch m.Method {
+		case "initialize":
+			fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":%s}`, m.ID, initialized)
+		case "notifications/initialized":
+			w.WriteHeader(http.StatusAccepted)
+		case "tools/list":
+			w.Header().Set("Test-Id", string(m.ID))
+			next(w, r)
+		default:
+			w.WriteHeader(http.StatusBadRequest)
+		}
+	}
+}
+
+func write(contentType, text string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", contentType)
+		_, _ = io.WriteString(w, text)
+	}
+}
+
+func status(code int) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(code) }
+}
+
+// gigabyte writes a chunk until a gigabyte is full or the client has enough.
+func gigabyte(contentType, chunk string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", contentType)
+		for n := 0; n < 1<<30; n += len(chunk) {
+			if _, err := io.WriteString(w, chunk); err != nil {
+				return
+			}
+		}
+	}
+}
+
+func TestHostileAddresses(t *testing.T) {
+	hang := func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body) // a server notices that the client is gone only after that
+		<-r.Context().Done()
+	}
+	x := strings.Repeat("x", 1<<16)
+	other := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		t.Errorf("another server got %s %s with %q", r.Method, r.URL, r.Header)
+	})
+	elsewhere := start(t, other)
+	second := 800 * time.Millisecond
+	tests := []struct {
+		name      string
+		transport normalize.Transport
+		handler   http.HandlerFunc
+		timeout   time.Duration
+		want      failure
+		message   string
+	}{
+		{"never answers", normalize.HTTP, hang, second, failure{probe.Timeout, probe.Handshake}, "did not finish"},
+		{"never answers a stream", normalize.SSE, hang, second, failure{probe.Timeout, probe.Handshake}, "did not finish"},
+		{"never lists", normalize.HTTP, initializes(hang), second, failure{probe.Timeout, probe.ListTools}, "did not finish"},
+		{"wants credentials", normalize.HTTP, status(401), 0, failure{probe.Failed, probe.Handshake}, "401 Unauthorized: it wants credentials"},
+		{"wants other credentials", normalize.SSE, status(403), 0, failure{probe.Failed, probe.Handshake}, "403 Forbidden: it wants credentials"},
+		{"wants credentials later", normalize.HTTP, initializes(status(401)), 0, failure{probe.Failed, probe.ListTools}, "401 Unauthorized: it wants credentials"},
+		{"not here", normalize.HTTP, status(404), 0, failure{probe.Failed, probe.Handshake}, "404 Not Found: check the address"},
+		{"not here for a stream", normalize.SSE, status(405), 0, failure{probe.Failed, probe.Handshake}, "405 Method Not Allowed: check the address"},
+		{"broken", normalize.HTTP, status(500), 0, failure{probe.Failed, probe.Handshake}, "500 Internal Server Error"},
+		{"a web page", normalize.HTTP, write("text/html", "<html>Pears</html>"), 0, failure{probe.Failed, probe.Handshake}, "text/html"},
+		{"a web page as a stream", normalize.SSE, write("text/html", "<html>Pears</html>"), 0, failure{probe.Failed, probe.Handshake}, "no session"},
+		{"garbage", normalize.HTTP, write("application/json", "{{{"), 0, failure{probe.Failed, probe.Handshake}, "failed to decode response"},
+		{"deep", normalize.HTTP, write("application/json", strings.Repeat("[", 4<<20-9)), 0, failure{probe.Failed, probe.Handshake}, ""},
+		{"deep in a message", normalize.HTTP, write("application/json", `{"jsonrpc":"2.0","id":1,"result":`+strings.Repeat("[", 4<<20-90)), 0, failure{probe.Failed, probe.Handshake}, ""},
+		{"a gigabyte", normalize.HTTP, gigabyte("application/json", x), 0, failure{probe.TooLarge, probe.Handshake}, "message of more than 4194304"},
+		{"a gigabyte of events", normalize.HTTP, gigabyte("text/event-stream", "data: "+`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"`+x[:1<<12]+`"}}`+"\n\n"), 0, failure{probe.TooLarge, probe.Handshake}, "more than 8388608"},
+		{"an endless event", normalize.SSE, gigabyte("text/event-stream", x), 0, failure{probe.TooLarge, probe.Handshake}, "more than 8388608"},
+		{"a gigabyte of error", normalize.HTTP, func(w http.ResponseWriter, r *http.Request) {
+			w.WriteHeader(400)
+			gigabyte("application/json", x)(w, r)
+		}, 0, failure{probe.TooLarge, probe.Handshake}, "message of more than 4194304"},
+		{"redirects elsewhere", normalize.HTTP, http.RedirectHandler(elsewhere, 307).ServeHTTP, 0, failure{probe.Failed, probe.Handshake}, "points to another one"},
+		{"redirects in circles", normalize.HTTP, http.RedirectHandler("/", 307).ServeHTTP, 0, failure{probe.Failed, probe.Handshake}, "too many redirects"},
+		{"endpoint elsewhere", normalize.SSE, write("text/event-stream", "event: endpoint\ndata: "+elsewhere+"/x\n\n"), 0, failure{probe.Failed, probe.Handshake}, "points to another one"},
+		{"stream ends", normalize.SSE, write("text/event-stream", "event: endpoint\ndata: /x\n\n"), 0, failure{probe.Failed, probe.Handshake}, ""},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			launch := remote(test.transport, start(t, test.handler), normalize.Pair{Name: "X-Orchard-Key", Value: canary})
+			begin := time.Now()
+			_, err := probe.Check(t.Context(), launch, &probe.Options{Timeout: test.timeout})
+			e, ok := errors.AsType[*probe.Error](err)
+			if !ok {
+				t.Fatalf("error %v", err)
+			}
+			if diff := cmp.Diff(test.want, failure{e.Code, e.Phase}); diff != "" {
+				t.Errorf("error %v (-want +got):\n%s", e, diff)
+			}
+			if !strings.Contains(e.Message, test.message) || strings.Contains(texts(err), canary) {
+				t.Errorf("message %q; want %q in it, and not the header", e.Message, test.message)
+			}
+			t.Log(err, time.Since(begin).Round(time.Millisecond))
+		})
+	}
+}
+
+func TestHeadersAndRedirects(t *testing.T) {
+	get := func(*http.Request) *mcp.Server { return newServer("pear", "4.2.0", "ripen") }
+	handler := mcp.NewStreamableHTTPHandler(get, &mcp.StreamableHTTPOptions{DisableLocalhostProtection: true})
+	mux := http.NewServeMux()
+	mux.Handle("/old", http.RedirectHandler("/new", http.StatusTemporaryRedirect))
+	mux.HandleFunc("/new", func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("X-Orchard-Key") != canary || r.Host != "pears.example" || strings.Contains(r.Header.Get("Content-Type"), "plum") && r.Method == http.MethodPost {
+			t.Errorf("%s to %q with %q", r.Method, r.Host, r.Header)
+		}
+		handler.ServeHTTP(w, r)
+	})
+	launch := remote(normalize.HTTP, start(t, mux)+"/old",
+		normalize.Pair{Name: "x-orchard-key", Value: canary}, normalize.Pair{Name: "Host", Value: "pears.example"}, normalize.Pair{Name: "Content-Type", Value: "text/plum"})
+	if _, err := probe.Check(t.Context(), launch, nil); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestProgramWithAddress(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := listener.Addr().String()
+	listener.Close()
+
+	launch := peer(t, "listens", address)
+	launch.Transport, launch.URL = normalize.HTTP, "http://"+address+"/mcp"
+	report, err := probe.Check(t.Context(), launch, nil)
+	if err != nil || len(report.Tools) != 1 {
+		t.Errorf("Check = %+v, %v", report, err)
+	}
+	if conn, err := net.Dial("tcp", address); err == nil {
+		conn.Close()
+		t.Error("the program still listens")
+	}
+
+	launch = peer(t, "dies")
+	launch.Transport, launch.URL = normalize.HTTP, "http://"+address+"/mcp"
+	_, err = probe.Check(t.Context(), launch, nil)
+	e, ok := errors.AsType[*probe.Error](err)
+	if !ok || e.Code != probe.Failed || !strings.Contains(e.Message, "exit status 3") || e.Stderr != "cannot open the orchard" {
+		t.Errorf("a program that dies: %v", err)
+	}
+
+	launch = peer(t, "silent")
+	launch.Transport, launch.URL = normalize.HTTP, "http://"+address+"/mcp"
+	_, err = probe.Check(t.Context(), launch, &probe.Options{Timeout: 500 * time.Millisecond})
+	if probe.CodeOf(err) != probe.Timeout || !strings.Contains(err.Error(), "could not be reached") {
+		t.Errorf("a program that does not listen: %v", err)
 	}
 }

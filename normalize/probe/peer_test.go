@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -17,6 +18,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/mcpcontract/mcpcontract/normalize"
+	"github.com/mcpcontract/mcpcontract/normalize/probe"
 )
 
 // peerVar says which peer this binary is when it is started as a server.
@@ -24,7 +26,7 @@ const peerVar = "PROBE_TEST_PEER"
 
 func TestMain(m *testing.M) {
 	if kind := os.Getenv(peerVar); kind != "" {
-		run, ok := peers[kind]
+		run, ok := peers()[kind]
 		if !ok {
 			fmt.Fprintf(os.Stderr, "no peer %q\n", kind)
 			os.Exit(2)
@@ -36,25 +38,34 @@ func TestMain(m *testing.M) {
 }
 
 // peers are the programs that the tests probe.
-var peers = map[string]func(args []string){
-	"sdk":          func([]string) { serve(newServer("pear", "4.2.0", "ripen", "slice", "core")) },
-	"legacy":       func([]string) { legacy(nil) },
-	"dies":         func([]string) { fmt.Fprintln(os.Stderr, "cannot open the orchard"); os.Exit(3) },
-	"silent":       func([]string) { select {} },
-	"strict-first": strictFirst,
-	"no-discover":  noDiscover,
-	"garbage":      garbage,
-	"banner": func([]string) {
-		fmt.Println("Pear server v4, listening\n{\"level\":\"info\"}")
-		serve(newServer("pear", "4.2.0", "ripen"))
-	},
-	"huge":         func(args []string) { huge(false) },
-	"endless-line": func(args []string) { huge(true) },
-	"noisy-stderr": noisyStderr,
-	"says":         says,
-	"fork":         fork,
-	"grandchild":   grandchild,
-	"asks":         asks,
+func peers() map[string]func(args []string) {
+	return map[string]func(args []string){
+		"sdk":          func([]string) { serve(newServer("pear", "4.2.0", "ripen", "slice", "core")) },
+		"legacy":       func([]string) { legacy(nil) },
+		"dies":         func([]string) { fmt.Fprintln(os.Stderr, "cannot open the orchard"); os.Exit(3) },
+		"silent":       func([]string) { time.Sleep(10 * time.Minute) },
+		"strict-first": strictFirst,
+		"no-discover":  noDiscover,
+		"garbage":      garbage,
+		"banner": func([]string) {
+			fmt.Println("Pear server v4, listening\n{\"level\":\"info\"}")
+			serve(newServer("pear", "4.2.0", "ripen"))
+		},
+		"huge":         func(args []string) { huge(false) },
+		"endless-line": func(args []string) { huge(true) },
+		"noisy-stderr": noisyStderr,
+		"says":         says,
+		"fork":         fork,
+		"grandchild":   grandchild,
+		"asks":         asks,
+		"pages":        pages,
+		"toolless":     toolless,
+		"probe":        probes,
+		"environ":      environ,
+		"listens":      listens,
+		"refuses":      refuses,
+		"closes":       func([]string) { os.Stdout.Close(); time.Sleep(10 * time.Minute) },
+	}
 }
 
 // newServer makes a server of the SDK.
@@ -182,8 +193,11 @@ func noisyStderr(args []string) {
 
 // says writes its arguments to stderr and ends.
 func says(args []string) {
-	for _, arg := range args {
-		fmt.Fprintln(os.Stderr, os.Expand(arg, os.Getenv))
+	for i, arg := range args {
+		if i > 0 {
+			fmt.Fprintln(os.Stderr)
+		}
+		fmt.Fprint(os.Stderr, os.Expand(arg, os.Getenv))
 	}
 	os.Exit(1)
 }
@@ -204,7 +218,7 @@ func fork(args []string) {
 	}
 	signal.Ignore(syscall.SIGTERM)
 	legacy(nil)
-	select {}
+	time.Sleep(10 * time.Minute)
 }
 
 func grandchild(args []string) {
@@ -242,6 +256,71 @@ func asks([]string) {
 	})
 }
 
+// toolless knows no method but initialize, and announces nothing.
+func toolless([]string) {
+	each(func(m message) {
+		switch {
+		case m.Method == "initialize":
+			reply(m.ID, `{"protocolVersion":"2025-06-18","capabilities":{},"serverInfo":{"name":"empty","version":"1"}}`)
+		case m.ID != nil:
+			fmt.Printf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"unknown method"}}`+"\n", m.ID)
+		}
+	})
+}
+
+// pages lists tools without end, with the cursors that its argument says.
+func pages(args []string) {
+	page := 0
+	legacy(func(message) string {
+		page++
+		cursor := fmt.Sprintf("c%d", page)
+		if args[0] == "same" {
+			cursor = "c"
+		}
+		tools := ""
+		if args[0] == "tools" {
+			tools = strings.Repeat(`{"name":"stew","inputSchema":{"type":"object"}},`, 500)
+			tools = tools[:len(tools)-1]
+		}
+		return fmt.Sprintf(`{"tools":[%s],"nextCursor":%q}`, tools, cursor)
+	})
+}
+
+// environ lists the names of its variables, and its folder, as tools.
+func environ([]string) {
+	wd, _ := os.Getwd()
+	tools := []string{`{"name":"in ` + wd + `","inputSchema":{"type":"object"}}`}
+	for _, entry := range os.Environ() {
+		tools = append(tools, fmt.Sprintf(`{"name":%q,"inputSchema":{"type":"object"}}`, entry))
+	}
+	legacy(func(message) string { return `{"tools":[` + strings.Join(tools, ",") + `]}` })
+}
+
+// listens serves HTTP at the address of its argument, a little late.
+func listens(args []string) {
+	time.Sleep(100 * time.Millisecond)
+	fmt.Println("listening")
+	get := func(*http.Request) *mcp.Server { return newServer("pear", "4.2.0", "ripen") }
+	fmt.Fprintln(os.Stderr, http.ListenAndServe(args[0], mcp.NewStreamableHTTPHandler(get, nil)))
+}
+
+// probes probes the peer of its argument.
+func probes(args []string) {
+	launch := normalize.Launch{
+		Transport: normalize.Stdio, Command: os.Args[0],
+		Env: []normalize.Pair{{Name: peerVar, Value: args[0]}},
+	}
+	report, err := probe.Check(context.Background(), launch, nil)
+	fmt.Println(report, err)
+}
+
+// refuses answers every request with an error that quotes a variable.
+func refuses([]string) {
+	each(func(m message) {
+		fmt.Printf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32001,"message":"no: %s"}}`+"\n", m.ID, os.Getenv("ORCHARD_TOKEN"))
+	})
+}
+
 // peer is the launch of a program of the table.
 func peer(t *testing.T, kind string, args ...string) normalize.Launch {
 	t.Helper()
@@ -251,6 +330,7 @@ func peer(t *testing.T, kind string, args ...string) normalize.Launch {
 	}
 	return normalize.Launch{
 		Name: "pear", Transport: normalize.Stdio, Command: exe, Args: args,
-		Env: []normalize.Pair{{Name: peerVar, Value: kind}},
+		// The second is for runs that measure coverage, which complain without.
+		Env: []normalize.Pair{{Name: peerVar, Value: kind}, {Name: "GOCOVERDIR", Value: t.TempDir()}},
 	}
 }

@@ -155,6 +155,7 @@ type state struct {
 	status string // the last HTTP status that is an error
 	denied bool   // it was 401 or 403
 	noise  noise
+	quiet  *time.Timer // ends a probe that got noise and nothing else
 }
 
 // now gives the state.
@@ -235,11 +236,18 @@ func (p *probe) skip(line []byte) bool {
 	p.noise.lines++
 	p.noise.bytes += len(line)
 	n := p.noise
+	if n.lines == 1 {
+		p.quiet = time.AfterFunc(min(noiseWait, p.opts.timeout()/3), func() {
+			if !p.now().noise.spoke {
+				p.fail(p.onlyNoise())
+			}
+		})
+	}
 	p.mu.Unlock()
 	if n.lines <= maxNoise && n.bytes <= maxNoiseBytes {
 		return true
 	}
-	p.fail(p.errorf(Failed, "the server writes text that is no MCP message to stdout: %q", n.first))
+	p.fail(p.onlyNoise())
 	return false
 }
 

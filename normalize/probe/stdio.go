@@ -19,6 +19,9 @@ const (
 	// maxNoise and maxNoiseBytes bound what is skipped on stdout.
 	maxNoise      = 64
 	maxNoiseBytes = 64 << 10
+	// noiseWait is how long a program that has written noise may take to its
+	// first message.
+	noiseWait = 10 * time.Second
 	// maxFirst is how much of the first such line is remembered: enough that a
 	// secret at its end is seen whole.
 	maxFirst = 32 << 10
@@ -159,6 +162,10 @@ func (c *stdioConn) handle(line []byte) bool {
 	}
 	c.probe.spoke()
 	for _, m := range messages {
+		// No notification matters to a probe, and some servers send very many.
+		if req, ok := m.(*jsonrpc.Request); ok && !req.IsCall() {
+			continue
+		}
 		if !c.deliver(m) {
 			return false
 		}

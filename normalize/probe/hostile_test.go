@@ -1,0 +1,109 @@
+package probe_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mcpcontract/mcpcontract/normalize/probe"
+)
+
+// failure is what of an error a client sees, apart from its text.
+type failure struct {
+	Code  probe.Code
+	Phase probe.Phase
+}
+
+// check probes a peer that fails, and gives the error.
+func check(t *testing.T, opts *probe.Options, kind string, args ...string) *probe.Error {
+	t.Helper()
+	report, err := probe.Check(t.Context(), peer(t, kind, args...), opts)
+	e, ok := errors.AsType[*probe.Error](err)
+	if !ok {
+		t.Fatalf("Check = %+v, %v; want an *Error", report, err)
+	}
+	return e
+}
+
+func TestHostilePrograms(t *testing.T) {
+	second := &probe.Options{Timeout: time.Second}
+	long := &probe.Options{Timeout: 20 * time.Second}
+	tests := []struct {
+		name    string
+		opts    *probe.Options
+		peer    []string
+		want    failure
+		message string // a part of it
+		stderr  string // its end
+	}{
+		{"never answers", second, []string{"silent"}, failure{probe.Timeout, probe.Handshake}, "did not finish within 1s", ""},
+		{"garbage", second, []string{"garbage"}, failure{probe.Failed, probe.Handshake}, `no MCP message: "what? <html>"`, ""},
+		{"a gigabyte", &probe.Options{MaxBytes: 1 << 20}, []string{"huge"}, failure{probe.TooLarge, probe.Handshake}, "more than 1048576 bytes", ""},
+		{"an endless line", long, []string{"endless-line"}, failure{probe.TooLarge, probe.Handshake}, "a line of more than 4194304 bytes", ""},
+		{"small limit", &probe.Options{MaxBytes: 64}, []string{"legacy"}, failure{probe.TooLarge, probe.Handshake}, "more than 64 bytes", ""},
+		{"dies at once", long, []string{"dies"}, failure{probe.Failed, probe.Handshake}, "ended (exit status 3)", "cannot open the orchard"},
+		{"closes stdout", long, []string{"closes"}, failure{probe.Failed, probe.Handshake}, "closed its stdout", ""},
+		{"refuses", long, []string{"refuses"}, failure{probe.Failed, probe.Handshake}, `error -32001: "no:"`, ""},
+		{"the same cursor again", long, []string{"pages", "same"}, failure{probe.Failed, probe.ListTools}, "cursor of an earlier one", ""},
+		{"pages without end", long, []string{"pages", "new"}, failure{probe.TooLarge, probe.ListTools}, "more than 200 pages", ""},
+		{"tools without end", long, []string{"pages", "tools"}, failure{probe.TooLarge, probe.ListTools}, "more than 2000 tools", ""},
+		{"few tools allowed", &probe.Options{MaxTools: 2}, []string{"sdk"}, failure{probe.TooLarge, probe.ListTools}, "more than 2 tools", ""},
+		{"100 MB on stderr", long, []string{"noisy-stderr", "die"}, failure{probe.Failed, probe.Handshake}, "ended (exit status 1)", "loud tonight\nlast words"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			e := check(t, test.opts, test.peer[0], test.peer[1:]...)
+			if diff := cmp.Diff(test.want, failure{e.Code, e.Phase}); diff != "" {
+				t.Errorf("error %v (-want +got):\n%s", e, diff)
+			}
+			if !strings.Contains(e.Message, test.message) {
+				t.Errorf("message %q lacks %q", e.Message, test.message)
+			}
+			if !strings.HasSuffix(e.Stderr, test.stderr) || len(e.Stderr) > 8<<10 {
+				t.Errorf("stderr of %d bytes %q does not end in %q", len(e.Stderr), e.Stderr, test.stderr)
+			}
+		})
+	}
+}
+
+func TestTimeoutIsADeadline(t *testing.T) {
+	begin := time.Now()
+	e := check(t, &probe.Options{Timeout: 400 * time.Millisecond}, "silent")
+	if took := time.Since(begin); took > 2*time.Second {
+		t.Errorf("a probe of 400 ms took %v", took)
+	}
+	if !errors.Is(e, context.DeadlineExceeded) {
+		t.Errorf("%v is no deadline", e)
+	}
+}
+
+func TestCanceledContextComesBackAsItIs(t *testing.T) {
+	for _, when := range []time.Duration{0, 100 * time.Millisecond} {
+		ctx, cancel := context.WithCancel(t.Context())
+		if when == 0 {
+			cancel()
+		}
+		stop := time.AfterFunc(when, cancel)
+		_, err := probe.Check(ctx, peer(t, "silent"), nil)
+		stop.Stop()
+		if err != context.Canceled {
+			t.Errorf("canceled after %v: %v", when, err)
+		}
+		cancel()
+	}
+}
+
+func TestMuchOnStderrIsNoFailure(t *testing.T) {
+	report, err := probe.Check(t.Context(), peer(t, "noisy-stderr"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"stew"}, report.Tools); diff != "" {
+		t.Errorf("tools (-want +got):\n%s", diff)
+	}
+}

@@ -1,0 +1,5 @@
+package probe_test
+
+import "syscall"
+
+func peakBytes(usage *syscall.Rusage) int64 { return usage.Maxrss << 10 }

@@ -1,0 +1,105 @@
+package probe_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mcpcontract/mcpcontract/normalize/probe"
+)
+
+func TestRedact(t *testing.T) {
+	tests := []struct {
+		name   string
+		values []string
+		text   string
+		cut    bool
+		want   string
+	}{
+		{"nothing to hide", nil, "a line", false, "a line"},
+		{"twice", []string{"plum"}, "plum and plum", false, "*** and ***"},
+		{"the longer one", []string{"plum", "plumjam"}, "plumjam", false, "***"},
+		{"side by side", []string{"plum", "pear"}, "plumpear", false, "***"},
+		{"short alone", []string{"no"}, "no, not now: no", false, "***, not now: ***"},
+		{"empty", []string{"", "  ", "\n"}, "a b", false, "a b"},
+		{"with a line break", []string{"plum\n"}, "is plum.", false, "is ***."},
+		{"begun before the cut", []string{"plumjam"}, "mjam is what it was", true, "***at it was"},
+		{"all is cut", []string{"plumjam"}, "mjam", true, "***"},
+		{"control characters", nil, "a\x1b[31m\rb\u202ec\x00\n\td", false, "a[31mbc\n\td"},
+		{"no text", nil, "a\xff\xfe", false, "a\uFFFD"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			if diff := cmp.Diff(test.want, probe.Redact(test.values, test.text, test.cut)); diff != "" {
+				t.Errorf("text (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestWhatIsSecret(t *testing.T) {
+	tests := []struct {
+		name string
+		got  []string
+		want []string
+	}{
+		{"plain arguments", probe.ArgSecrets([]string{"-y", "@pear/server", "--port=8080", "run", "C:\\pears"}), nil},
+		{"option", probe.ArgSecrets([]string{"--token", "t1", "--password", "-v", "x"}), []string{"t1"}},
+		{"pairs", probe.ArgSecrets([]string{"API_KEY=k1", "X-Auth: a1", "-e=DB_PASSWORD=p1"}), []string{"k1", "a1", "p1"}},
+		{"shape", probe.ArgSecrets([]string{"sk-0123456789abcdef"}), []string{"sk-0123456789abcdef"}},
+		{"header", probe.HeaderSecrets("k1"), []string{"k1"}},
+		{"bearer", probe.HeaderSecrets("Bearer  b1"), []string{"Bearer  b1", "b1"}},
+		{"basic", probe.HeaderSecrets("Basic cGlwOnN0b25l"), []string{"Basic cGlwOnN0b25l", "cGlwOnN0b25l", "pip:stone", "stone"}},
+		{"basic that is none", probe.HeaderSecrets("Basic ???"), []string{"Basic ???", "???"}},
+		{"address", probe.URLSecrets("https://pears.example/mcp?page=2"), []string{""}},
+		{"parts of an address", probe.URLSecrets("https://pip:stone@pears.example/s/0123456789abcdef0123456789abcdef/mcp?key=k1#f1"), []string{"0123456789abcdef0123456789abcdef", "stone", "pip:stone", "k1", "f1"}},
+		{"user only", probe.URLSecrets("https://u1@pears.example"), []string{"u1", ""}},
+		{"no address", probe.URLSecrets("http://pears\x7f"), []string{"http://pears\x7f"}},
+		{"none", probe.URLSecrets(""), []string{""}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			if diff := cmp.Diff(test.want, test.got); diff != "" {
+				t.Errorf("secrets (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func FuzzRedact(f *testing.F) {
+	f.Add("plum+jam/7", "key ", " end", true)
+	f.Add("plum\njam jar and more", "", "plum", false)
+	f.Add("***", "*", "**", false)
+	f.Add("0000", "00", "000", true)
+	f.Fuzz(func(t *testing.T, secret, before, after string, cut bool) {
+		got := probe.Redact([]string{secret}, before+secret+after, cut)
+		// What hides a secret may look like one, and control characters and bytes
+		// that are no text go anyway.
+		if len(secret) >= 4 && !strings.Contains("***", secret) && !slices.ContainsFunc([]rune(secret), func(r rune) bool { return r == '*' || r < ' ' || r == 0xFFFD }) &&
+			strings.TrimSpace(secret) != "" && strings.Contains(got, secret) && !strings.ContainsFunc(before+after, func(r rune) bool { return r < ' ' || r > '~' }) {
+			t.Errorf("%q is in %q", secret, got)
+		}
+		if strings.ContainsAny(got, "\x00\x1b\r") || !strings.Contains(got, "***") && len(secret) >= 4 && strings.TrimSpace(secret) != "" {
+			t.Errorf("Redact(%q) = %q", before+secret+after, got)
+		}
+	})
+}
+
+func FuzzDecode(f *testing.F) {
+	f.Add([]byte(`{"jsonrpc":"2.0","id":1,"result":{}}`))
+	f.Add([]byte(`[{"jsonrpc":"2.0","method":"ping","id":"a"},{"jsonrpc":"2.0","method":"note"}]`))
+	f.Add([]byte(`{"level":"info"}`))
+	f.Add([]byte(`[`))
+	f.Add([]byte(`null`))
+	f.Fuzz(func(t *testing.T, line []byte) {
+		n, err := probe.Decode(line)
+		if (err == nil) != (n > 0) && string(line) != "[]" {
+			t.Errorf("Decode(%q) = %d messages, %v", line, n, err)
+		}
+		if err == nil && strings.Count(string(line), "jsonrpc") < n {
+			t.Errorf("Decode(%q) found %d messages", line, n)
+		}
+	})
+}
