@@ -108,8 +108,9 @@
 //
 // 1,024 records or 16 MiB, 64 records for one subject; 64 KiB of arguments,
 // 4,096 paths and 512 KiB of them in a claim, 256 KiB in a receipt. The oldest
-// records make room for new ones, never one that is being applied. A begun
-// record is kept for 24 hours.
+// records make room for new ones, never one that is being applied, except as the
+// last and 30 minutes after it was begun, so that crashes cannot block a
+// subject for long. A begun record is kept for 24 hours.
 //
 // # Concurrency
 //

@@ -12,8 +12,9 @@ const maxBytes = 16 << 20
 // room is what Issue and Commit find out about the other records.
 type room struct {
 	drop   []*Record // what goes
-	all    []*Record // what may be evicted, oldest first
+	all    []*Record // what may be evicted, in that order
 	own    []*Record // what of it belongs to the subject
+	left   []*Record // what was begun and given up, which goes last
 	count  int       // records that stay
 	mine   int       // those of the subject
 	bytes  int64     // their size
@@ -28,9 +29,10 @@ func (s *Store) makeRoom(ctx context.Context, rec *Record, now time.Time) ([]*Re
 			return nil, err
 		}
 		if old.Hash != rec.Hash {
-			r.add(old, rec, s.dead(old, now))
+			r.add(old, rec, s.fate(old, now))
 		}
 	}
+	r.list(r.left, rec)
 	for r.mine >= s.opts.MaxPerSubject && !r.failed {
 		r.evict(&r.own, rec)
 	}
@@ -50,36 +52,72 @@ func (s *Store) makeRoom(ctx context.Context, rec *Record, now time.Time) ([]*Re
 	return changes, nil
 }
 
-// dead reports whether nobody can want the record any more.
-func (s *Store) dead(rec *Record, now time.Time) bool {
-	if rec.begun() {
-		return now.Sub(rec.Changed) >= s.opts.Retain
+// A fate is what may become of a record when there is need for room.
+type fate int
+
+const (
+	goes       fate = iota // nobody can want it any more
+	mayGo                  // oldest first
+	mayGoLast              // after those that may go
+	mayNeverGo             // it is being applied
+)
+
+// fate says what may become of a record. Whoever began it and did not end it in
+// the time for which a token is valid has most likely died. If not, nothing
+// worse comes of it than that Commit fails: without its record, a token can
+// never be used again.
+func (s *Store) fate(rec *Record, now time.Time) fate {
+	age := now.Sub(rec.Changed)
+	switch {
+	case rec.begun() && age >= s.opts.Retain:
+		return goes
+	case rec.State == StateApplying && age >= s.opts.TTL && !s.leased(rec.Hash):
+		return mayGoLast
+	case rec.State == StateApplying:
+		return mayNeverGo
+	case rec.State == StateUsed || now.Before(rec.Expires) && rec.Issued.Sub(now) <= maxSkew:
+		return mayGo
 	}
-	return !now.Before(rec.Expires) || rec.Issued.Sub(now) > maxSkew
+	return goes
+}
+
+// leased reports whether this process has a lease on hash.
+func (s *Store) leased(hash string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.live[hash]
 }
 
 // add takes one old record into account.
-func (r *room) add(old, rec *Record, dead bool) {
-	if dead {
+func (r *room) add(old, rec *Record, f fate) {
+	if f == goes {
 		r.drop = append(r.drop, old)
 		return
 	}
-	own := sameOwner(old, rec)
 	r.count++
 	r.bytes += old.Size
-	if own {
+	if sameOwner(old, rec) {
 		r.mine++
 	}
-	if old.State == StateApplying {
-		return
-	}
-	r.all = append(r.all, old)
-	if own {
-		r.own = append(r.own, old)
+	switch f {
+	case mayGo:
+		r.list([]*Record{old}, rec)
+	case mayGoLast:
+		r.left = append(r.left, old)
 	}
 }
 
-// evict drops the oldest record of a list.
+// list adds records to those that may be evicted.
+func (r *room) list(records []*Record, rec *Record) {
+	for _, old := range records {
+		r.all = append(r.all, old)
+		if sameOwner(old, rec) {
+			r.own = append(r.own, old)
+		}
+	}
+}
+
+// evict drops the first record of a list.
 func (r *room) evict(list *[]*Record, rec *Record) {
 	if len(*list) == 0 {
 		r.failed = true

@@ -103,6 +103,61 @@ func TestFull(t *testing.T) {
 	}
 }
 
+// TestGivenUp: what crashed while it was applied makes room in the end, after
+// all else, and is never applied again.
+func TestGivenUp(t *testing.T) {
+	s, clock := openClocked(t, token.Options{MaxPerSubject: 3, TTL: time.Hour})
+	var crashed []string
+	for range 3 {
+		clock.Add(time.Second)
+		text := issue(t, s, newClaim())
+		begin(t, s, text, newClaim()).Release()
+		crashed = append(crashed, text)
+	}
+	clock.Add(time.Hour - 3*time.Second)
+	_, err := s.Issue(t.Context(), newClaim())
+	wantCode(t, "Issue before its time", err, token.CodeFull)
+	clock.Add(time.Second)
+	first := issue(t, s, newClaim())
+	second := issue(t, s, newClaim())
+	_, err = s.Begin(t.Context(), first, newClaim())
+	wantCode(t, "Begin of one that could make room", err, token.CodeInvalid)
+	_, err = s.Resume(t.Context(), crashed[0], newClaim())
+	wantCode(t, "Resume of the one that made room", err, token.CodeInvalid)
+	use(t, s, second, newClaim(), "")
+	lease, err := s.Resume(t.Context(), crashed[1], newClaim())
+	if err != nil || !lease.Resumed() {
+		t.Fatalf("Resume of another: %v", err)
+	}
+	clock.Add(time.Hour)
+	for range 5 { // this process still applies it
+		issue(t, s, newClaim())
+	}
+	if err := lease.Commit(t.Context(), nil); err != nil {
+		t.Errorf("Commit: %v", err)
+	}
+}
+
+// TestGivenUpAlive: if the process that was given up lives after all, its token
+// is lost, and nobody can use it again.
+func TestGivenUpAlive(t *testing.T) {
+	backend := &tokentest.Memory{}
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	opts := &token.Options{Backend: backend, MaxPerSubject: 1, Now: func() time.Time { return now }}
+	slow, other := open(t, "", opts), open(t, "", opts)
+	text := issue(t, slow, newClaim())
+	lease := begin(t, slow, text, newClaim())
+	now = now.Add(time.Hour)
+	issue(t, other, newClaim())
+	wantCode(t, "Commit", lease.Commit(t.Context(), nil), token.CodeConflict)
+	for _, s := range []*token.Store{slow, other} {
+		_, err := s.Begin(t.Context(), text, newClaim())
+		wantCode(t, "Begin", err, token.CodeInvalid)
+	}
+	_, err := other.Resume(t.Context(), text, newClaim())
+	wantCode(t, "Resume", err, token.CodeInvalid)
+}
+
 // TestBytesAreBounded: large claims and receipts push out old records, too.
 func TestBytesAreBounded(t *testing.T) {
 	backend := &tokentest.Memory{}

@@ -228,7 +228,9 @@ func (s *Store) retry(ctx context.Context, change func() error) error {
 // Issue makes a token for claim and keeps its record before it returns. Old
 // records make room if need be: those that expired, then the subject's own
 // oldest beyond its quota, then the oldest of all, but never one that is being
-// applied.
+// applied. A token that was begun longer ago than Options.TTL, and has no lease
+// in this process, counts as given up by a process that died: it goes if
+// nothing else can, and can then be neither resumed nor begun.
 //
 // The error's code is claim_invalid, too_large or store_full.
 func (s *Store) Issue(ctx context.Context, claim Claim) (Token, error) {
