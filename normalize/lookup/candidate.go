@@ -15,6 +15,9 @@ type candidate struct {
 	server normalize.Server
 	target target
 	opened []string // the names that stand in place of values
+	// derived is set where the source only names the package, and the command
+	// line is the usual one for such a package.
+	derived bool
 }
 
 // take parses the text of a source as any paste is parsed and keeps the records
@@ -185,6 +188,15 @@ func (s *session) decide() (*normalize.Server, *Error) {
 		return nil, failure
 	}
 	out := chosen.target.String()
+	if chosen.derived {
+		if chosen, failure = s.asShown(chosen); failure != nil {
+			s.note(stepDecision, first, failure.Message)
+			return nil, failure
+		}
+		if !chosen.derived {
+			out += ", run as " + chosen.source + " shows"
+		}
+	}
 	if len(agreed) > 0 {
 		out += ", as " + listed(agreed) + " says too"
 	}
@@ -193,6 +205,22 @@ func (s *session) decide() (*normalize.Server, *Error) {
 	}
 	s.note(stepDecision, first, out+openedNote(chosen.opened)+"; a claim until a probe agrees")
 	return &chosen.server, nil
+}
+
+// asShown gives the record of the first source that shows how to run what the
+// chosen one only names, or that one where there is none.
+func (s *session) asShown(chosen candidate) (candidate, *Error) {
+	var list []candidate
+	for _, c := range s.found {
+		same := c.target.kind == chosen.target.kind && c.target.id == chosen.target.id
+		if same && !c.derived && (len(list) == 0 || list[0].source == c.source) {
+			list = append(list, c)
+		}
+	}
+	if len(list) == 0 {
+		return chosen, nil
+	}
+	return plainest(list)
 }
 
 // openedNote says which values were not taken.

@@ -35,7 +35,9 @@
 // bundle, smithery.yaml, committed client configurations and the README. The
 // first that says how the server is run decides. Every later one that knows the
 // same kind of way has to name the same program or address, else the lookup
-// fails and shows both. Where one source gives several kinds of ways, the order
+// fails and shows both. The two files of packages only name what is run; where
+// another source shows how, with which arguments and variables, its record is
+// taken. Where one source gives several kinds of ways, the order
 // is npm, PyPI, NuGet, container, address; the others are named in the
 // evidence. Last, Glama is asked which variables the server requires, if nothing
 // else said so.
