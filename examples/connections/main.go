@@ -1,27 +1,77 @@
-// Command connections is a reference server for registering MCP servers from
-// whatever a person pastes.
+// Command connections is a reference server: it turns what a person pastes into
+// MCP server connections that are proven to work and sealed in a vault.
 //
 // Try:
 //
+//	go run ./examples/connections demo
+//	go run ./examples/connections init
+//	go run ./examples/connections
+//	go run ./examples/connections -approve command -http 127.0.0.1:8081
 //	go run ./examples/connections normalize -format table ~/.cursor/mcp.json
 //	go run ./examples/connections export -to codex ~/.cursor/mcp.json
 package main
 
 import (
 	"context"
+	"errors"
+	"flag"
 	"fmt"
 	"os"
 
 	"github.com/mcpcontract/mcpcontract/examples/internal/cli"
+	"github.com/mcpcontract/mcpcontract/mcpkit"
 )
 
-const usage = `connections turns pasted client configurations into records, and records into configurations.
+const usage = `connections turns pasted client configurations into MCP server connections that are proven to work,
+sealed in a vault.
 
-usage: connections normalize [flags] [FILE]    print the records of a configuration, from stdin without a file
+usage: connections [flags]                        serve on stdin and stdout, or on -http
+       connections [flags] init                   make the vault, the profile and, if it is missing, the key file
+       connections [flags] list                   list the connections of the profile
+       connections [flags] enable|disable NAME    switch a connection on or off
+       connections [flags] probe NAME             run a connection once and compare its tools
+       connections [flags] approve [ID...]        approve what waits, or list it; approve reject ID... voids it
+       connections [flags] secret set NAME        store a secret; the value comes from stdin, or is asked for
+       connections [flags] secret list            list the names of secrets
+       connections [flags] secret rm NAME         remove a secret
+       connections resolve REFERENCE              find out how the server of a repository or package is run
+       connections normalize [flags] [FILE]       print the records of a configuration
        connections export -to CLIENT [flags] [FILE]    print a configuration in another client's form
+       connections demo                           register a sample server with two built-in clients
+       connections help                           print this
 
-Run a command with -h for its flags.
+Clients register servers with the tool register_server. It runs what was pasted, as you, once
+that is approved. -approve says how: token leaves it to the client to ask before it lets a model
+call the tool; elicit asks in a dialog of the client; command waits for "connections approve".
+With -http, whoever can connect to the address is a client: prefer command there.
+
+normalize and export have flags of their own, see normalize -h.
+
+flags, before or after the command:
 `
+
+// config is what the command line says.
+type config struct {
+	vault, profile, keyFile string
+	approve                 mcpkit.Approver
+	http                    string
+}
+
+func (c *config) flags(s streams) *flag.FlagSet {
+	fs := flag.NewFlagSet("connections", flag.ContinueOnError)
+	fs.SetOutput(s.err)
+	dir := configDir()
+	fs.StringVar(&c.vault, "vault", under(dir, "vault"), "`folder` of the vault")
+	fs.StringVar(&c.profile, "profile", "default", "`name` of the profile in the vault")
+	fs.StringVar(&c.keyFile, "key-file", under(dir, "key"), "`file` with the key of the vault, outside its folder")
+	fs.TextVar(&c.approve, "approve", mcpkit.Token, "serve: `how` a person approves: token, elicit or command")
+	fs.StringVar(&c.http, "http", "", "serve: listen on this `address` of the machine, such as 127.0.0.1:8081, instead of stdin")
+	fs.Usage = func() {
+		_, _ = fmt.Fprint(fs.Output(), usage)
+		fs.PrintDefaults()
+	}
+	return fs
+}
 
 func main() {
 	os.Exit(cli.Main(func(ctx context.Context) error { return run(ctx, os.Args[1:], std()) }))
@@ -29,19 +79,60 @@ func main() {
 
 // run runs the command that args name.
 func run(ctx context.Context, args []string, s streams) error {
-	if len(args) == 0 {
-		fmt.Fprint(s.err, usage)
-		return cli.ExitError(2)
+	var c config
+	fs := c.flags(s)
+	if err := fs.Parse(args); err != nil {
+		return badUsage(err)
 	}
-	switch command := args[0]; command {
+	name, rest := fs.Arg(0), fs.Args()
+	switch name {
+	case "":
+		return c.serve(ctx, s)
 	case "normalize":
-		return normalizeCommand(ctx, args[1:], s)
+		return normalizeCommand(ctx, rest[1:], s)
 	case "export":
-		return exportCommand(args[1:], s)
-	case "-h", "-help", "--help", "help":
-		_, err := fmt.Fprint(s.out, usage)
-		return err
-	default:
-		return fmt.Errorf("unknown command %q; run with -h for help", command)
+		return exportCommand(rest[1:], s)
+	case sampleCommand:
+		return serveSample(ctx)
 	}
+	command, ok := commands[name]
+	if !ok {
+		return misuse(s, "unknown command %q", name)
+	}
+	operands, err := parseRest(fs, rest[1:])
+	if err != nil {
+		return badUsage(err)
+	}
+	if len(operands) < command.least || len(operands) > command.most {
+		return misuse(s, "the command %q takes other arguments", name)
+	}
+	return command.run(ctx, &c, s, operands)
+}
+
+// parseRest takes the flags out of what follows a command.
+func parseRest(fs *flag.FlagSet, args []string) (operands []string, err error) {
+	for len(args) > 0 {
+		if err := fs.Parse(args); err != nil {
+			return nil, err
+		}
+		if args = fs.Args(); len(args) > 0 {
+			operands, args = append(operands, args[0]), args[1:]
+		}
+	}
+	return operands, nil
+}
+
+// badUsage ends with the usual code for a wrong command line, which the flag
+// package has explained by then.
+func badUsage(err error) error {
+	if errors.Is(err, flag.ErrHelp) {
+		return err
+	}
+	return cli.ExitError(2)
+}
+
+// misuse is for what the flag package cannot see.
+func misuse(s streams, format, arg string) error {
+	fmt.Fprintf(s.err, "error: "+format+"; run with -h for help\n", arg)
+	return cli.ExitError(2)
 }

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/mcpcontract/mcpcontract/examples/internal/cli"
+	"github.com/mcpcontract/mcpcontract/mcpkit/connections"
 	"github.com/mcpcontract/mcpcontract/normalize"
 )
 
@@ -104,7 +105,7 @@ func normalizeCommand(ctx context.Context, args []string, s streams) error {
 	if err != nil {
 		return explain(s, name, text, err)
 	}
-	out := result{DocWarnings: noteTexts(paste.Notes), Servers: []record{}}
+	out := result{DocWarnings: noteTexts(paste.Notes), Servers: []connections.Record{}}
 	var notes [][]normalize.Note
 	for i := range paste.Servers {
 		r, n, err := c.record(ctx, &paste.Servers[i], vars)
@@ -140,25 +141,29 @@ func sayFaults(s streams, paste *normalize.Paste) {
 }
 
 // record gives the record to print for a server, and all its notes.
-func (c *normalizeFlags) record(ctx context.Context, s *normalize.Server, vars []normalize.Vars) (record, []normalize.Note, error) {
+func (c *normalizeFlags) record(ctx context.Context, s *normalize.Server, vars []normalize.Vars) (connections.Record, []normalize.Note, error) {
 	notes := slices.Clone(s.Notes)
-	launch := asWritten(s)
 	fault := s.Err
+	var launch *normalize.Launch
 	if c.expand && fault == nil {
 		l, more, err := s.Expand(ctx, vars, &normalize.ExpandOptions{GOOS: c.goos, Home: c.home, Workspace: c.workspace})
 		if ctx.Err() != nil {
-			return record{}, nil, ctx.Err()
+			return connections.Record{}, nil, ctx.Err()
 		}
 		if err == nil {
-			launch, notes = l, append(notes, more...)
+			launch, notes = &l, append(notes, more...)
 		} else if !errors.As(err, &fault) {
-			return record{}, nil, err
+			return connections.Record{}, nil, err
 		}
 	}
 	if fault == nil {
-		notes = append(notes, windowsNotes(&launch)...)
+		line := launch
+		if line == nil {
+			line = &normalize.Launch{Transport: s.Transport, Command: s.Command, Args: s.Args}
+		}
+		notes = append(notes, windowsNotes(line)...)
 	}
-	return newRecord(s, &launch, notes, fault), notes, nil
+	return newRecord(s, launch, notes, fault), notes, nil
 }
 
 func writeJSON(s streams, v any) error {

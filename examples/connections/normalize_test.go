@@ -327,8 +327,8 @@ func TestRun(t *testing.T) {
 	}{
 		{"normalize", []string{"normalize", path}, `"command": "acme"`},
 		{"export", []string{"export", "-to", "zed", path}, "context_servers"},
-		{"help", []string{"-h"}, "usage: connections normalize"},
-		{"nothing", nil, "exit code 2"},
+		{"help", []string{"-h"}, "connections normalize [flags] [FILE]"},
+		{"help as a command", []string{"help"}, "-key-file"},
 		{"an unknown command", []string{"destroy"}, `unknown command "destroy"`},
 	}
 	for _, tt := range tests {
@@ -338,8 +338,8 @@ func TestRun(t *testing.T) {
 			if err := run(context.Background(), tt.args, streams{nil, &out, &errOut}); err != nil {
 				got = err.Error()
 			}
-			if !strings.Contains(got+out.String(), tt.want) {
-				t.Errorf("error %q, printed %q", got, out.String())
+			if !strings.Contains(got+out.String()+errOut.String(), tt.want) {
+				t.Errorf("error %q, printed %q and %q", got, out.String(), errOut.String())
 			}
 		})
 	}

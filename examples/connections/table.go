@@ -7,12 +7,13 @@ import (
 	"text/tabwriter"
 	"unicode"
 
+	"github.com/mcpcontract/mcpcontract/mcpkit/connections"
 	"github.com/mcpcontract/mcpcontract/normalize"
 )
 
 // writeTable prints records for people: a line for each, its notes below. What
 // looks like a secret is left out unless secrets are wanted.
-func writeTable(w io.Writer, paste *normalize.Paste, records []record, notes [][]normalize.Note, secrets bool) error {
+func writeTable(w io.Writer, paste *normalize.Paste, records []connections.Record, notes [][]normalize.Note, secrets bool) error {
 	var b strings.Builder
 	for _, n := range paste.Notes {
 		fmt.Fprintln(&b, noteLine(n))
@@ -55,14 +56,14 @@ func noteLine(n normalize.Note) string {
 	return line
 }
 
-func transportOf(r record) string {
+func transportOf(r connections.Record) string {
 	if r.Error != "" {
 		return "-"
 	}
 	return r.Transport
 }
 
-func stateOf(r record) string {
+func stateOf(r connections.Record) string {
 	switch {
 	case r.Error != "":
 		return "error"
@@ -73,7 +74,7 @@ func stateOf(r record) string {
 }
 
 // target is what a record runs or reaches.
-func target(r record) string {
+func target(r connections.Record) string {
 	switch {
 	case r.Error != "":
 		return r.Error

@@ -22,12 +22,6 @@ type Record struct {
 
 	Target
 
-	// Enabled is false for a server that is off, and left out for all others.
-	Enabled *bool `json:"enabled,omitempty"`
-	// Tools says which tools to offer.
-	Tools *ToolRules `json:"tools,omitempty"`
-	// TimeoutsMS has timeouts in milliseconds: of the start, and of one call.
-	TimeoutsMS *Timeouts `json:"timeouts_ms,omitempty"`
 	// Equivalent is a simpler way to reach the same server.
 	Equivalent *Target `json:"equivalent,omitempty"`
 	// Image is the container image that the command runs.
@@ -41,7 +35,7 @@ type Record struct {
 	Warnings []string `json:"warnings,omitempty"`
 }
 
-// Target is what a server is, apart from how it is used.
+// Target is how to run or reach a server.
 type Target struct {
 	// Transport is stdio, http, sse or ws.
 	Transport string `json:"transport,omitempty"`
@@ -63,6 +57,13 @@ type Target struct {
 	// OAuth is false for off, or an object with client_id, client_secret and
 	// scopes.
 	OAuth json.RawMessage `json:"oauth,omitempty"`
+
+	// Enabled is false for a server that is off, and left out for all others.
+	Enabled *bool `json:"enabled,omitempty"`
+	// Tools says which tools to offer.
+	Tools *ToolRules `json:"tools,omitempty"`
+	// TimeoutsMS has timeouts in milliseconds: of the start, and of one call.
+	TimeoutsMS *Timeouts `json:"timeouts_ms,omitempty"`
 }
 
 // ToolRules say which tools of a server to offer.
@@ -96,19 +97,10 @@ func RecordOf(s *normalize.Server, launch *normalize.Launch, notes []normalize.N
 	if launch == nil {
 		launch = asWritten(s)
 	}
-	r.Target = targetOf(s.Transport, launch)
+	r.Target = targetOf(s, launch)
 	if s.Equivalent != nil && launch.Equivalent != nil {
-		direct := targetOf(s.Equivalent.Transport, launch.Equivalent)
+		direct := targetOf(s.Equivalent, launch.Equivalent)
 		r.Equivalent = &direct
-	}
-	if s.Disabled {
-		r.Enabled = new(bool)
-	}
-	if s.AllowTools != nil || len(s.DenyTools)+len(s.AutoApprove) > 0 {
-		r.Tools = &ToolRules{s.AllowTools, s.DenyTools, s.AutoApprove}
-	}
-	if s.StartTimeout+s.CallTimeout > 0 {
-		r.TimeoutsMS = &Timeouts{milliseconds(s.StartTimeout), milliseconds(s.CallTimeout)}
 	}
 	r.Image = launch.Image
 	if argv, err := launch.Argv("windows"); err == nil {
@@ -117,12 +109,22 @@ func RecordOf(s *normalize.Server, launch *normalize.Launch, notes []normalize.N
 	return r
 }
 
-func targetOf(transport normalize.Transport, l *normalize.Launch) Target {
-	return Target{
-		Transport: string(transport), Command: l.Command, Args: l.Args,
+func targetOf(s *normalize.Server, l *normalize.Launch) Target {
+	t := Target{
+		Transport: string(s.Transport), Command: l.Command, Args: l.Args,
 		Env: pairMap(l.Env), EnvUnset: l.EnvUnset, EnvFrom: l.EnvFrom, EnvFile: l.EnvFile,
 		Cwd: l.Cwd, URL: l.URL, Headers: pairMap(l.Headers), OAuth: oauthJSON(l.OAuth),
 	}
+	if s.Disabled {
+		t.Enabled = new(bool)
+	}
+	if s.AllowTools != nil || len(s.DenyTools)+len(s.AutoApprove) > 0 {
+		t.Tools = &ToolRules{s.AllowTools, s.DenyTools, s.AutoApprove}
+	}
+	if s.StartTimeout+s.CallTimeout > 0 {
+		t.TimeoutsMS = &Timeouts{milliseconds(s.StartTimeout), milliseconds(s.CallTimeout)}
+	}
+	return t
 }
 
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

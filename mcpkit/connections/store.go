@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -417,4 +418,14 @@ func stateOf(r *vault.Record) string {
 		return ""
 	}
 	return canon.Digest("connections/state/1", r.Data, []byte(r.Profile), fmt.Append(nil, r.Enabled))
+}
+
+// Profile returns the name of the profile.
+func (s *Store) Profile() string { return s.profile.Name() }
+
+// Secrets lists the names of the secrets that the profile sees, sorted. What this
+// package keeps beside them is left out.
+func (s *Store) Secrets() ([]string, error) {
+	all, err := s.profile.Names()
+	return slices.DeleteFunc(all, isPaste), err
 }
