@@ -45,7 +45,7 @@ func TestError(t *testing.T) {
 			if diff := cmp.Diff(want, []string{test.err.Error(), string(details)}); diff != "" {
 				t.Errorf("message and details (-want +got):\n%s", diff)
 			}
-			if test.err.ErrorCode() != string(test.err.Code) || errors.Unwrap(test.err) != test.err.Err {
+			if test.err.ErrorCode() != string(test.err.Code) || test.err.Err != nil && !errors.Is(test.err, fs.ErrNotExist) {
 				t.Errorf("code %q, cause %v", test.err.ErrorCode(), test.err.Unwrap())
 			}
 		})

@@ -20,7 +20,7 @@ func TestParseAllocs(t *testing.T) {
 		name   string
 		raw    []byte
 		budget float64
-	}{{"front matter", raw, 220}, {"no front matter", plain, 160}} {
+	}{{"front matter", raw, 220}, {"no front matter", plain, 110}} {
 		got := testing.AllocsPerRun(20, func() { page.Parse("guides/backup.md", tc.raw) })
 		if got > tc.budget {
 			t.Errorf("%s: Parse allocates %.0f times, budget %.0f", tc.name, got, tc.budget)

@@ -113,13 +113,19 @@ func (s *scanner) inQuote(end int) bool {
 
 // rule reads a line that may be a thematic break of several signs.
 func (s *scanner) rule(text []byte, indent, start int) bool {
-	signs := bytes.Map(func(r rune) rune {
-		if r == ' ' || r == '\t' {
-			return -1
+	sign := text[0]
+	if strings.IndexByte("*-_", sign) < 0 {
+		return false
+	}
+	n := 0
+	for _, c := range text {
+		if c == sign {
+			n++
+		} else if c != ' ' && c != '\t' {
+			return false
 		}
-		return r
-	}, text)
-	if len(signs) < 3 || run(signs, signs[0]) != len(signs) || strings.IndexByte("*-_", signs[0]) < 0 {
+	}
+	if n < 3 {
 		return false
 	}
 	s.endParagraph(start)
@@ -147,7 +153,8 @@ func (s *scanner) heading(text []byte, start, indent int) bool {
 	if s.para >= 0 && (s.inList || s.inQuote(start)) {
 		// Not underlined, unless the line above has left the item or quote.
 		above := s.raw[s.last:start]
-		s.ambiguous = s.ambiguous || above[0] != ' ' && above[0] != '>' && above[0] != '\t' && listMarker(above) == 0
+		inside := above[0] == '>' || s.inList && (above[0] == ' ' || above[0] == '\t' || listMarker(above) > 0)
+		s.ambiguous = s.ambiguous || !inside
 		if level == 1 {
 			return true // text
 		}
@@ -218,10 +225,9 @@ func (s *scanner) inFence(line []byte) {
 	}
 	// A line further left than the fence may end the list that the fence is
 	// in, and the fence with it.
-	if indent < s.fence.indent {
-		if level, _ := atx(text); level > 0 {
-			s.ambiguous = true
-		}
+	level, _ := atx(text)
+	if indent < s.fence.indent && len(text) > 0 && (s.inList || level > 0) {
+		s.ambiguous = true
 	}
 }
 

@@ -246,19 +246,6 @@ func (b *browser) eval(script string, out any) {
 	}
 }
 
-// hostile is a changeset that holds every payload in every field.
-func hostile() *review.Model {
-	m := &review.Model{}
-	for _, name := range slices.Sorted(maps.Keys(payloads())) {
-		one := everywhere(payloads()[name])
-		m.Title, m.ChangesetID, m.Project, m.Description = one.Title, one.ChangesetID, one.Project, one.Description+m.Description
-		m.Problems = append(m.Problems, one.Problems...)
-		m.Changes = append(m.Changes, one.Changes...)
-		m.Nodes = append(m.Nodes, one.Nodes...)
-	}
-	return m
-}
-
 // unsafePage shows that the counting works: the payloads as they are.
 func unsafePage() []byte {
 	page := "<!DOCTYPE html><title>control</title>"
@@ -286,7 +273,7 @@ func (b *browser) addresses(page []byte) map[string]string {
 func TestChromiumInert(t *testing.T) {
 	b := start(t)
 	for _, renderer := range review.Renderers() {
-		for how, url := range b.addresses(render(t, renderer, hostile())) {
+		for how, url := range b.addresses(render(t, renderer, hostileModel())) {
 			t.Run(renderer+" by "+how, func(t *testing.T) {
 				b.t = t
 				b.open(url)
@@ -365,7 +352,7 @@ func (b *browser) shoot(name string) {
 // the page scroll sideways.
 func TestChromiumLayout(t *testing.T) {
 	b := start(t)
-	pages := map[string]*review.Model{"sample": sample(), "hostile": hostile()}
+	pages := map[string]*review.Model{"sample": sample(), "hostile": hostileModel()}
 	themes := map[string]int{"sample": 2, "hostile": 1}
 	for name, m := range pages {
 		for _, renderer := range review.Renderers() {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/base64"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -95,6 +96,19 @@ func everywhere(payload string) *review.Model {
 			Tags: []string{payload}, DependsOn: []string{payload, "gone" + payload}, Links: []string{payload},
 		}},
 	}
+}
+
+// hostileModel is a changeset that holds every payload in every field.
+func hostileModel() *review.Model {
+	m := &review.Model{}
+	for _, name := range slices.Sorted(maps.Keys(payloads())) {
+		one := everywhere(payloads()[name])
+		m.Title, m.ChangesetID, m.Project, m.Description = one.Title, one.ChangesetID, one.Project, one.Description+m.Description
+		m.Problems = append(m.Problems, one.Problems...)
+		m.Changes = append(m.Changes, one.Changes...)
+		m.Nodes = append(m.Nodes, one.Nodes...)
+	}
+	return m
 }
 
 // TestInert parses the page of each payload in each field, and finds nothing in
