@@ -22,8 +22,9 @@
 //
 // The [Section] list tiles the file: each byte is in exactly one. A heading
 // begins one wherever CommonMark sees a heading at the top level, and nowhere
-// in fenced code, HTML blocks, lists and quotes. Where programs that read
-// Markdown disagree, or a fence is never closed, [Page.Ambiguous] is set.
+// in fenced code, HTML blocks, lists and quotes. Where that takes more than
+// reading the lines one by one, where programs disagree, and where a fence is
+// never closed, [Page.Ambiguous] is set.
 //
 // # Editing
 //
@@ -49,6 +50,9 @@ import (
 const (
 	// MaxFront is the largest front matter, in bytes.
 	MaxFront = 64 << 10
+	// MaxSections is how many headings of a page are told apart; a page with
+	// more is ambiguous, and its last section holds the rest.
+	MaxSections = 10_000
 	// MaxID is the longest id and the longest title made from a heading, in
 	// bytes.
 	MaxID = 1024

@@ -162,6 +162,14 @@ func TestParseSections(t *testing.T) {
 		{"pre", "<pre>\n# no\n\n# no\n</PRE>\n# A\n", []string{":<pre>", "a:# A"}, false},
 		{"autolink is no HTML", "<https://example.com>\n# A\n", []string{":<https://example.com>", "a:# A"}, false},
 		{"block ends at an empty line", "<div>\n\n# A\n</div>\n", []string{":<div>", "a:# A"}, false},
+		{"text with a tag is no HTML", "<b>x</b> y\n# A\n", []string{":<b>x</b> y", "a:# A"}, false},
+		{"tag in a paragraph", "text\n<b>\n# A\n", []string{":text", "a:# A"}, false},
+		{"block tag ends a paragraph", "text\n<div>\n\nB\n-\n", []string{":text", "b:B"}, false},
+		{"rules", "a\n\n* * *\n___\n- - -\n    # code\n# A\n", []string{":a", "a:# A"}, false},
+		{"a fence is not closed by an indented one", "```\n# no\n    ```\n# no\n```\n# A\n", []string{":```", "a:# A"}, false},
+		{"indented fence in a paragraph is text", "a\n    ```\n# A\n", []string{":a", "a:# A"}, false},
+		{"underlined below a quote", "> q\n===\n\nA\n=\n", []string{":> q", "a:A"}, false},
+		{"a quote ends a paragraph", "a\n> q\n---\n# A\n", []string{":a", "a:# A"}, false},
 		{"carriage returns", "# A\rtext\r## B\r", []string{"a:# A", "b:## B"}, false},
 
 		{"fence not closed", "# A\n```\n# B\n", []string{"a:# A"}, true},
@@ -169,6 +177,12 @@ func TestParseSections(t *testing.T) {
 		{"heading in HTML", "<div>\n# A\n</div>\n", []string{":<div>"}, true},
 		{"heading left of its fence", "- a\n  ```\n# B\n  ```\n", []string{":- a"}, true},
 		{"heading in an item", "- a\n\n  # B\n", []string{":- a"}, true},
+		{"underline in HTML", "<br/>\nA\n===\n", []string{":<br/>"}, true},
+		{"fence in HTML", "<details>\n```\n\n# B\n```\n", []string{":<details>", "b:# B"}, true},
+		{"underlined behind a quote", "> q\ntext\n---\n", []string{":> q"}, true},
+		{"underlined target", "[a]: b\n---\n", []string{"a-b:[a]: b"}, true},
+		{"item ends its fence", "- ```\ncode\n  ```\n", []string{":- ```"}, true},
+		{"fence closed left of its item", "- a\n\n  ```\n```\n", []string{":- a"}, true},
 		{"front matter not closed", "---\nid: x\n# A\n", []string{":---", "a:# A"}, true},
 		{"not UTF-8", "# A\n\xff\n", []string{"a:# A"}, true},
 	}
@@ -338,10 +352,14 @@ func TestCheckID(t *testing.T) {
 	}
 }
 
-// Reading is linear: hostile texts of a megabyte cost little more than others.
+// Reading is linear: hostile texts cost little more than others.
 func TestParseHostile(t *testing.T) {
-	for _, unit := range []string{"`", "```", "[[", "[[a]", "\\", "<!--", "<", "#", "# a\n", "- ", "> ", "\r", "a\r", "``a`", "- - - ```\n", "=\n", "a\n=\n"} {
-		raw := []byte(strings.Repeat(unit, 1<<20/len(unit)))
+	big := page.Parse("x.md", []byte(strings.Repeat("# a\n", page.MaxSections+1)))
+	if len(big.Sections) != page.MaxSections || !big.Ambiguous {
+		t.Errorf("%d sections, ambiguous %v", len(big.Sections), big.Ambiguous)
+	}
+	for _, unit := range []string{"`", "```", "[[", "[[a]", "\\", "<!--", "<", "#", "# a\n", "- ", "> ", "\r", "a\r", "``a`", "- - - ```\n", "=\n", "a\n=\n", "<div>\n", "> a\n"} {
+		raw := []byte(strings.Repeat(unit, 1<<18/len(unit)))
 		p := page.Parse("x.md", raw)
 		end := 0
 		for _, s := range p.Sections {

@@ -175,6 +175,10 @@ func (s *scanner) heading(text []byte, start, indent int) bool {
 
 // addSection begins a section.
 func (s *scanner) addSection(level int, title []byte, start int) {
+	if len(s.sections) == MaxSections {
+		s.ambiguous = true
+		return
+	}
 	t := cut(oneLine(strings.ToValidUTF8(string(title), "\ufffd")), MaxID)
 	s.sections = append(s.sections, Section{Name: s.name(t), Title: t, Level: level, Start: start})
 }
