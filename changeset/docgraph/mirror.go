@@ -101,8 +101,24 @@ func (m *Mirror) build(ctx context.Context, s *changeset.Snapshot) (*Graph, erro
 	for i, n := range g.nodes {
 		g.snapshot.Nodes[i] = n.Node
 	}
-	g.snapshot.Problems = sortProblems(append(append([]changeset.Problem{}, s.Problems...), g.check()...))
+	g.snapshot.Problems = sortProblems(union(s.Problems, g.check()))
 	return g, nil
+}
+
+// union returns the problems of both lists, those that the source found too only
+// once.
+func union(a, b []changeset.Problem) []changeset.Problem {
+	all := append([]changeset.Problem{}, a...)
+	seen := make(map[changeset.Problem]bool, len(a))
+	for _, p := range a {
+		seen[p] = true
+	}
+	for _, p := range b {
+		if !seen[p] {
+			all = append(all, p)
+		}
+	}
+	return all
 }
 
 // doc returns the document of a node, that of the graph before if it still is the
