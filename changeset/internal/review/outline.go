@@ -11,12 +11,14 @@ import (
 
 // A folder is a heading of the outline, and its line in the contents.
 type folder struct {
-	Anchor, Path string
+	Anchor, Path string // without Anchor, it is not on the page
 	Nodes        int
 }
 
-// A nodeView is one node of the outline.
+// A nodeView is one node of the outline. The first of a folder brings the heading
+// of the folder along.
 type nodeView struct {
+	Folder *folder
 	Anchor string
 	Node
 	Depends, Linked         []reference
@@ -29,53 +31,79 @@ type reference struct {
 	Missing    bool
 }
 
-// addNodes lists the nodes by folder and path.
-func (p *pageView) addNodes(t *template.Template, nodes []Node) error {
+// An outline is the nodes by folder and path.
+type outline struct {
+	nodes   []Node
+	folders map[int]*folder // by the place of their first node
+	known   map[string]int  // places by id, from 1
+	shown   int             // how many nodes are on the page
+}
+
+func newOutline(nodes []Node) *outline {
 	nodes = slices.Clone(nodes)
 	slices.SortStableFunc(nodes, func(a, b Node) int {
-		if c := strings.Compare(dir(a.Path), dir(b.Path)); c != 0 {
-			return c
-		}
-		return strings.Compare(a.Path, b.Path)
+		return cmp.Or(strings.Compare(dir(a.Path), dir(b.Path)), strings.Compare(a.Path, b.Path))
 	})
-	p.NodeCount = len(nodes)
-	known := make(map[string]int, len(nodes))
-	kinds := map[string]int{}
+	o := &outline{nodes, map[int]*folder{}, make(map[string]int, len(nodes)), min(len(nodes), maxListed)}
+	var last *folder
 	for i, n := range nodes {
-		known[n.ID] = i + 1
+		o.known[n.ID] = i + 1
+		if i == 0 || dir(n.Path) != dir(nodes[i-1].Path) {
+			last = &folder{Anchor: fmt.Sprintf("folder-%d", i+1), Path: clip(dir(n.Path))}
+			o.folders[i] = last
+		}
+		last.Nodes++
+	}
+	return o
+}
+
+// addNodes lists the nodes. If not all fit, it does so again with those that
+// do, so that none leads to one that is not on the page.
+func (p *pageView) addNodes(t *template.Template, nodes []Node) error {
+	o := newOutline(nodes)
+	p.NodeCount = len(nodes)
+	kinds := map[string]int{}
+	for _, n := range o.nodes {
 		kinds[clip(n.Kind)]++
+		p.Missing += o.missing(n.DependsOn) + o.missing(n.Links)
 	}
 	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
 		p.Totals = append(p.Totals, total{kind, kinds[kind]})
 	}
-	for i := 0; i < len(nodes); {
-		path := dir(nodes[i].Path)
-		end := i
-		for end < len(nodes) && dir(nodes[end].Path) == path {
-			end++
-		}
-		f := folder{fmt.Sprintf("folder-%d", i+1), clip(path), end - i}
-		if err := p.addFolder(t, f, nodes[i:end], known); err != nil {
+	for {
+		p.Articles = list{left: maxArticles, Cut: len(nodes) - o.shown}
+		fit, err := p.addArticles(t, o)
+		if err != nil {
 			return err
 		}
-		i = end
+		if fit == o.shown {
+			break
+		}
+		o.shown = fit
+	}
+	for i := range o.nodes {
+		if f := o.folders[i]; f != nil {
+			if i >= o.shown {
+				f.Anchor = ""
+			}
+			if _, err := p.Contents.add(t, "folder-entry", f); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }
 
-func (p *pageView) addFolder(t *template.Template, f folder, nodes []Node, known map[string]int) error {
-	if _, err := p.Contents.add(t, "folder-entry", f); err != nil {
-		return err
-	}
-	if shown, err := p.Articles.add(t, "folder", f); err != nil || !shown {
-		return err
-	}
-	for _, n := range nodes {
-		if _, err := p.Articles.add(t, "node", p.newNode(n, known)); err != nil {
-			return err
+// addArticles returns how many nodes fit.
+func (p *pageView) addArticles(t *template.Template, o *outline) (fit int, err error) {
+	for i, n := range o.nodes[:o.shown] {
+		v := o.view(n)
+		v.Folder, v.Anchor = o.folders[i], fmt.Sprintf("node-%d", i+1)
+		if ok, err := p.Articles.add(t, "node", v); err != nil || !ok {
+			return i, err
 		}
 	}
-	return nil
+	return o.shown, nil
 }
 
 func dir(path string) string {
@@ -85,34 +113,38 @@ func dir(path string) string {
 	return ""
 }
 
-func (p *pageView) newNode(n Node, known map[string]int) nodeView {
-	v := nodeView{Anchor: nodeAnchor(known[n.ID]), Node: Node{
+func (o *outline) view(n Node) nodeView {
+	v := nodeView{Node: Node{
 		ID: clip(n.ID), Kind: clip(n.Kind), Title: clip(cmp.Or(n.Title, n.ID)), Status: clip(n.Status), Path: clip(n.Path), Op: clip(n.Op),
 	}}
 	for _, tag := range n.Tags[:min(len(n.Tags), maxIDs)] {
 		v.Tags = append(v.Tags, clip(tag))
 	}
-	v.Depends, v.DependsMore = p.references(n.DependsOn, known)
-	v.Linked, v.LinkedMore = p.references(n.Links, known)
+	v.Depends, v.DependsMore = o.references(n.DependsOn)
+	v.Linked, v.LinkedMore = o.references(n.Links)
 	return v
 }
 
-func nodeAnchor(place int) string {
-	if place == 0 || place > maxListed {
-		return ""
+func (o *outline) missing(ids []string) int {
+	n := 0
+	for _, id := range ids {
+		if o.known[id] == 0 {
+			n++
+		}
 	}
-	return fmt.Sprintf("node-%d", place)
+	return n
 }
 
-func (p *pageView) references(ids []string, known map[string]int) (refs []reference, more int) {
-	for i, id := range ids {
-		place := known[id]
+func (o *outline) references(ids []string) (refs []reference, more int) {
+	for _, id := range ids[:min(len(ids), maxIDs)] {
+		r := reference{ID: clip(id)}
+		place := o.known[id]
 		if place == 0 {
-			p.Missing++
+			r.Missing = true
+		} else if place <= o.shown {
+			r.Anchor = fmt.Sprintf("node-%d", place)
 		}
-		if i < maxIDs {
-			refs = append(refs, reference{clip(id), nodeAnchor(place), place == 0})
-		}
+		refs = append(refs, r)
 	}
 	return refs, max(len(ids)-maxIDs, 0)
 }
