@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -96,6 +98,34 @@ func TestAgentFails(t *testing.T) {
 	if lookup.CodeOf(err) != lookup.CodeAgentFailed || !errors.Is(err, broken) {
 		t.Errorf("error %v", err)
 	}
+}
+
+// A slow agent waits for the caller to give up.
+type slow struct{}
+
+func (slow) Answer(ctx context.Context, _ lookup.Task) (string, error) {
+	<-ctx.Done()
+	return "", ctx.Err()
+}
+
+// TestAgentTime holds that the time of the chain is not the agent's, but the
+// caller's is.
+func TestAgentTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		start := time.Now()
+		_, evidence, err := resolver(nothingThere(), lookup.Options{Agent: slow{}, Timeout: time.Second}).Resolve(ctx, "acme/notes")
+		if lookup.CodeOf(err) != lookup.CodeTimeout || !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("error %v", err)
+		}
+		if got := time.Since(start); got != time.Hour {
+			t.Errorf("took %v, want an hour", got)
+		}
+		if last := evidence[len(evidence)-1]; last.Step != "agent" {
+			t.Errorf("last step %v", last)
+		}
+	})
 }
 
 // TestAgentNotAsked holds that an agent does not paper over what a person has to

@@ -256,15 +256,15 @@ func (s *session) bestKind(source string) string {
 
 // plainest chooses among the records of one source and kind. They have to run
 // the same thing; where they differ in arguments, the one that the others only
-// add to stands for them, and among equals the one that names most values.
+// add to stands for them, and among equals one without a bridge, then the one
+// that names most values.
 func plainest(list []candidate) (candidate, *Error) {
 	best := list[0]
 	for _, c := range list[1:] {
 		if c.target.id != best.target.id {
 			return best, ambiguous(best.target.String(), c.target.String())
 		}
-		a, b := len(c.target.tail), len(best.target.tail)
-		if a < b || a == b && names(&c.server) > names(&best.server) {
+		if c.plainer(&best) {
 			best = c
 		}
 	}
@@ -274,6 +274,19 @@ func plainest(list []candidate) (candidate, *Error) {
 		}
 	}
 	return best, nil
+}
+
+// plainer tells whether a record of the same target is to be taken before
+// another one.
+func (c *candidate) plainer(than *candidate) bool {
+	a, b := len(c.target.tail), len(than.target.tail)
+	if a != b {
+		return a < b
+	}
+	if bridged := than.server.Equivalent != nil; bridged != (c.server.Equivalent != nil) {
+		return bridged // what can be reached directly needs no program between
+	}
+	return names(&c.server) > names(&than.server)
 }
 
 // withTail shows a target with its arguments.

@@ -71,7 +71,7 @@
 //
 // # Limits
 //
-// A reference has at most 2048 bytes. One lookup makes at most 40 requests with
+// A reference has at most 2048 bytes. One lookup makes at most 20 requests with
 // at most 5 redirects each, in [Options.Timeout]; an answer has at most
 // [Options.MaxBytes]. An agent sees at most 256 KiB of text and answers in at
 // most 64 KiB.

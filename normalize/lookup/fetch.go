@@ -16,7 +16,7 @@ import (
 // Bounds of what is fetched.
 const (
 	maxHops       = 5       // redirects of one request
-	maxRequests   = 40      // requests of one lookup
+	maxRequests   = 20      // requests of one lookup
 	cachedAnswers = 64      // answers kept for conditional requests
 	cachedBytes   = 4 << 20 // and their size
 )

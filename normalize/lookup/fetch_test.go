@@ -321,12 +321,13 @@ func TestTime(t *testing.T) {
 }
 
 // TestTooManyRequests holds that a source cannot make a lookup ask without end:
-// a repository whose README claims many names is asked for, but not for ever.
+// a registry of many pages, and a repository whose README claims many names.
 func TestTooManyRequests(t *testing.T) {
 	rt := &transport{answer: func(r *http.Request) (*http.Response, error) {
 		switch {
 		case strings.HasSuffix(r.URL.Path, "/contents"):
-			return reply(200, `[{"name": "README.md", "type": "file"}]`), nil
+			return reply(200, `[{"name": "package.json", "type": "file"}, {"name": "pyproject.toml", "type": "file"}, {"name": "server.json", "type": "file"},
+				{"name": "manifest.json", "type": "file"}, {"name": ".vscode", "type": "dir"}, {"name": ".cursor", "type": "dir"}, {"name": "README.md", "type": "file"}]`), nil
 		case r.URL.Host == "raw.githubusercontent.com":
 			var b strings.Builder
 			for i := range 100 {
@@ -339,10 +340,10 @@ func TestTooManyRequests(t *testing.T) {
 		return reply(404, ""), nil
 	}}
 	_, evidence, err := resolver(rt, lookup.Options{}).Resolve(t.Context(), "acme/notes")
-	if got := lookup.CodeOf(err); got != lookup.CodeNotFound {
-		t.Errorf("code %q, want %q", got, lookup.CodeNotFound)
+	if got := lookup.CodeOf(err); got != lookup.CodeTooLarge {
+		t.Errorf("code %q, want %q: %v", got, lookup.CodeTooLarge, err)
 	}
-	if n := len(rt.seen); n > 40 || len(evidence) > 60 {
+	if n := len(rt.seen); n != 20 || len(evidence) > 40 {
 		t.Errorf("%d requests, %d steps", n, len(evidence))
 	}
 }

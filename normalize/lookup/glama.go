@@ -31,7 +31,7 @@ type glamaServer struct {
 // followGlama turns a page of Glama into the repository that it is about.
 func (s *session) followGlama(ctx context.Context) {
 	address := s.r.glama + "/v1/servers/" + s.ref.owner + "/" + s.ref.repo
-	a, ok := s.ask(ctx, stepGlama, address)
+	a, ok := s.ask(ctx, stepGlama, address, "has no such page")
 	if !ok {
 		return
 	}
@@ -59,7 +59,7 @@ func (s *session) glamaNames(ctx context.Context, server *normalize.Server) {
 		return
 	}
 	address := s.r.glama + "/v1/servers?" + url.Values{"query": {ref.repo}, "first": {"20"}}.Encode()
-	a, ok := s.ask(ctx, stepGlama, address)
+	a, ok := s.ask(ctx, stepGlama, address, "has no list of servers there")
 	if !ok {
 		return
 	}

@@ -193,9 +193,10 @@ func (s *session) fail(e *Error) *Error {
 	return &out
 }
 
-// ask gets one address of a source. Where it fails, the evidence says so, and
-// trouble remembers it.
-func (s *session) ask(ctx context.Context, step, address string) (answer, bool) {
+// ask gets one address of a source. Where that fails, the evidence says so, and
+// trouble remembers it: a source that could not be asked must never look like
+// one that knows nothing. Missing is the outcome where nothing is there.
+func (s *session) ask(ctx context.Context, step, address, missing string) (answer, bool) {
 	a, err := answer{}, error(nil)
 	if s.requests++; s.requests > maxRequests {
 		err = &Error{Code: CodeTooLarge, Message: fmt.Sprintf("the lookup wants more than %d requests", maxRequests)}
@@ -211,6 +212,9 @@ func (s *session) ask(ctx context.Context, step, address string) (answer, bool) 
 			s.repoTrouble = e
 		}
 		return answer{}, false
+	}
+	if !a.found {
+		s.note(step, address, missing)
 	}
 	return a, a.found
 }

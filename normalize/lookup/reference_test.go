@@ -50,6 +50,7 @@ func TestReferenceSpellings(t *testing.T) {
 		"oci:images.example/acme/notes":    {"images.example/acme/notes"},
 		"oci:localhost:5000/notes":         {"localhost:5000/notes"},
 		"@acme/notes":                      {" @acme/notes "},
+		"https://github.com/acme/deploy":   {"acme/deploy"},
 		"notes-mcp@1.0.0":                  {"'notes-mcp@1.0.0'"},
 		"a server for the weather":         {"a server  for\tthe weather"},
 		"docker run -i --rm acme/notes":    {"docker run -i  --rm \\\n  acme/notes"},

@@ -130,8 +130,11 @@ func (s *session) searchPages(ctx context.Context, word string) ([]*entry, bool)
 			query.Set("cursor", cursor)
 		}
 		address := s.r.registry + "/v0.1/servers?" + query.Encode()
-		a, ok := s.ask(ctx, stepRegistry, address)
+		a, ok := s.ask(ctx, stepRegistry, address, "has no list of servers there")
 		if !ok {
+			if s.trouble == nil { // the list is always there, so this is no registry that we know
+				s.trouble = &Error{Code: CodeIncomplete, Message: "the registry has no list of servers at its address"}
+			}
 			return newest(found), page > 1
 		}
 		var list struct {
@@ -190,12 +193,8 @@ func newest(list []*entry) []*entry {
 // entryNamed asks for one name of the registry; an empty version is the latest.
 func (s *session) entryNamed(ctx context.Context, name, version string) *entry {
 	address := s.r.registry + "/v0.1/servers/" + url.PathEscape(name) + "/versions/" + url.PathEscape(cmp.Or(version, "latest"))
-	asked := len(s.evidence)
-	a, ok := s.ask(ctx, stepRegistry, address)
+	a, ok := s.ask(ctx, stepRegistry, address, "does not know the name")
 	if !ok {
-		if len(s.evidence) == asked {
-			s.note(stepRegistry, address, "does not know the name")
-		}
 		return nil
 	}
 	e, err := decodeEntry(a.body)

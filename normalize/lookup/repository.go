@@ -57,8 +57,12 @@ func (s *session) gitHub(ctx context.Context) {
 		if known {
 			continue
 		}
-		if e := s.entryNamed(ctx, name, ""); e != nil && e.namesRepository(s.ref) {
+		switch e := s.entryNamed(ctx, name, ""); {
+		case e == nil:
+		case e.namesRepository(s.ref):
 			entries = append(entries, e)
+		default:
+			s.note(stepRegistry, e.source, "left out, since it is about another repository")
 		}
 	}
 	ofFiles := s.found
@@ -180,14 +184,13 @@ func (s *session) listFolder(ctx context.Context) bool {
 	for n := min(1, len(rest)); n <= min(len(rest), maxBranchParts); n++ {
 		s.repo.branch, s.repo.dir = strings.Join(rest[:n], "/"), rest[n:]
 		troubled := s.repoTrouble
-		a, ok := s.ask(ctx, stepRepository, s.folderURL())
+		a, ok := s.ask(ctx, stepRepository, s.folderURL(), "not there: no such repository, branch or folder, or not a public one")
 		switch {
 		case ok:
 			return s.readListing(a)
 		case s.repoTrouble != troubled:
 			return false
 		}
-		s.note(stepRepository, s.folderURL(), "not there: no such repository, branch or folder, or not a public one")
 		if len(rest) == 0 {
 			break
 		}
@@ -235,12 +238,8 @@ func (s *session) readFile(ctx context.Context, f repositoryFile, name string) {
 	r := s.repo.ref
 	branch := strings.Split(cmp.Or(s.repo.branch, "HEAD"), "/")
 	address := s.r.raw + "/" + r.owner + "/" + r.repo + escaped(slices.Concat(branch, s.repo.dir, strings.Split(name, "/")))
-	asked := len(s.evidence)
-	a, ok := s.ask(ctx, f.path, address)
+	a, ok := s.ask(ctx, f.path, address, "not there")
 	if !ok {
-		if len(s.evidence) == asked {
-			s.note(f.path, address, "not there")
-		}
 		return
 	}
 	s.documents = append(s.documents, Document{Source: address, Text: string(a.body)})
