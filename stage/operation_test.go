@@ -214,3 +214,24 @@ func TestBadPlans(t *testing.T) {
 		})
 	}
 }
+
+func TestUnfinished(t *testing.T) {
+	_, m := interrupted(t)
+	area := open(t, m)
+	for range 2 { // looking changes nothing
+		id, err := area.Unfinished()
+		must(t, err)
+		if id != firstOperation {
+			t.Errorf("unfinished is %q, want %q", id, firstOperation)
+		}
+	}
+	_, err := area.Recover(t.Context())
+	must(t, err)
+	if id, err := area.Unfinished(); id != "" || err != nil {
+		t.Errorf("unfinished after recovery is %q, %v", id, err)
+	}
+	m.set(areaDir+"/journal", "torn") // as before its operation began
+	if id, err := area.Unfinished(); id != "" || err != nil {
+		t.Errorf("unfinished with a torn journal is %q, %v", id, err)
+	}
+}

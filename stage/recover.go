@@ -32,6 +32,18 @@ func (a *Area) Recover(ctx context.Context) (Recovery, error) {
 	return r, first(err, unlock("recover", held))
 }
 
+// Unfinished returns the id of the operation that is under way, or "" if none
+// is: one that a crash interrupted, or that somebody carries out at this moment.
+// It waits for nobody and changes nothing. The error's code is stage_damaged or
+// stage_io.
+func (a *Area) Unfinished() (string, error) {
+	in, err := a.readJournal()
+	if in == nil || err != nil {
+		return "", err
+	}
+	return in.Operation, nil
+}
+
 // recover is Recover under the lock.
 func (a *Area) recover() (Recovery, error) {
 	in, err := a.readJournal()
