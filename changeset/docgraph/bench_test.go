@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/mcpcontract/mcpcontract/changeset/docgraph"
 )
 
 // benchmarkSize is the number of documents that the package is made for.
@@ -57,5 +59,70 @@ func BenchmarkValidate5000(b *testing.B) {
 	g := graph(b, open(b, many(b, benchmarkSize), nil))
 	for b.Loop() {
 		g.Validate()
+	}
+}
+
+func BenchmarkContext(b *testing.B) {
+	g := graph(b, open(b, many(b, 200), nil))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := g.Context(docgraph.ContextRequest{ID: "page-0150"}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// What a search allocates depends on the hits it returns, and not on the size
+// of the project.
+func TestSearchAllocs(t *testing.T) {
+	g := graph(t, open(t, many(t, 500), nil))
+	for _, tc := range []struct {
+		query  string
+		budget float64
+	}{{"nowhere", 10}, {"storage backup", 250}} {
+		got := testing.AllocsPerRun(10, func() {
+			if _, _, err := g.Search(tc.query, 0, 20); err != nil {
+				t.Fatal(err)
+			}
+		})
+		if got > tc.budget {
+			t.Errorf("Search(%q) allocates %.0f times, budget %.0f", tc.query, got, tc.budget)
+		}
+	}
+}
+
+// A page of a context read costs what is on it.
+func TestContextAllocs(t *testing.T) {
+	g := graph(t, open(t, many(t, 500), nil))
+	got := testing.AllocsPerRun(10, func() {
+		if _, err := g.Context(docgraph.ContextRequest{ID: "page-0400", MaxBytes: 4096}); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if got > 150 {
+		t.Errorf("Context allocates %.0f times, budget 150", got)
+	}
+}
+
+// A project of the size that the package is made for loads as a whole, and one
+// changed file of it is read alone.
+func TestLoad5000(t *testing.T) {
+	dir := many(t, benchmarkSize)
+	var c counter
+	p, err := docgraph.OpenTraced(dir, docgraph.Options{}, c.trace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { p.Close() })
+	if g := graph(t, p); len(g.Snapshot().Nodes) != benchmarkSize || len(c.take()) != benchmarkSize {
+		t.Errorf("%d nodes", len(g.Snapshot().Nodes))
+	}
+	write(t, dir, map[string]string{"docs/part49/page4999.md": "# Changed\n"})
+	g := graph(t, p)
+	if reads := c.take(); len(reads) != 1 {
+		t.Errorf("%d files read for one change", len(reads))
+	}
+	if _, total, err := g.Search("changed", 0, 1); err != nil || total != 1 {
+		t.Errorf("%d hits for the change, %v", total, err)
 	}
 }

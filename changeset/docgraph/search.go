@@ -143,19 +143,26 @@ func weight(where uint8) int {
 	return 2
 }
 
-// snippet returns the first line of the text with the most words of a query.
+// snippet returns the first line of the text with the most words of a query,
+// rather one that is no heading: the title is shown anyway.
 func (d *doc) snippet(words []string) string {
 	body := d.page.Body
 	text := strings.ToValidUTF8(string(body[:min(len(body), maxScan)]), "\ufffd")
 	first, bestLine, best, bestAt := "", "", 0, 0
 	for line := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == '\n' || r == '\r' }) {
-		if first == "" && !strings.HasPrefix(line, "#") {
+		heading := strings.HasPrefix(line, "#")
+		if first == "" && !heading {
 			first = strings.TrimSpace(line)
 		}
-		if n, at := countWords(line, words); n > best {
-			bestLine, best, bestAt = line, n, at
+		n, at := countWords(line, words)
+		rank := 2 * n
+		if heading && n > 0 {
+			rank--
 		}
-		if best == len(words) {
+		if rank > best {
+			bestLine, best, bestAt = line, rank, at
+		}
+		if best == 2*len(words) {
 			break
 		}
 	}

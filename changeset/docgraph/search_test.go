@@ -127,6 +127,8 @@ func TestSnippets(t *testing.T) {
 	long := strings.Repeat("filler ", 60)
 	tests := []struct{ name, text, query, want string }{
 		{"line with most words", "# T\n\nsome alpha here\n\nalpha and beta\n", "alpha beta", "alpha and beta"},
+		{"rather no heading", "# alpha\n\nsome alpha\n", "alpha", "some alpha"},
+		{"a heading with more words", "# alpha beta\n\nsome alpha\n", "alpha beta", "# alpha beta"},
 		{"first of equals", "one alpha\n\ntwo alpha\n", "alpha", "one alpha"},
 		{"no match in the text", "---\ntitle: Alpha\n---\n# H\n\nThe first line.\n", "alpha", "The first line."},
 		{"nothing at all", "---\ntitle: Alpha\n---\n", "alpha", ""},
