@@ -19,6 +19,7 @@ const (
 // Limits of a vault.
 const (
 	maxFile     = 16 << 20
+	maxSealed   = 11 << 20 // of all profiles; in base64, and with all else, a file has less than maxFile
 	maxSlots    = 8
 	maxProfiles = 256
 	maxAbove    = 8    // profiles above one

@@ -70,3 +70,9 @@ func UnlockForTest(data []byte, p KeyProvider) []byte {
 
 // OpensForTest reports whether all of e opens with the data key.
 func OpensForTest(e *Envelope, dek []byte) bool { return verify(e, dek) == nil }
+
+// AcceptForTest opens data as if it were the file of v.
+func AcceptForTest(v *Vault, data []byte, p KeyProvider) error {
+	other := &Vault{root: v.root, state: &state{provider: p}}
+	return other.accept(context.Background(), data)
+}

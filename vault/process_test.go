@@ -1,6 +1,7 @@
 package vault_test
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -9,7 +10,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"github.com/mcpcontract/mcpcontract/internal/rootfs"
@@ -61,45 +61,42 @@ func writeMany(args []string) error {
 		if s, _, err := p.Get(name); err != nil || s.Reveal() != name {
 			return fmt.Errorf("what was just set reads as %q: %w", s.Reveal(), err)
 		}
+		fmt.Println(name)
 	}
 	return v.Close()
 }
 
-// TestProcesses: 8 processes with 50 updates each lose none, while this one
-// reads.
+// TestProcesses: 8 processes with 50 updates each lose none. This one reads
+// whenever one of them tells of an update, and sees it.
 func TestProcesses(t *testing.T) {
 	t.Parallel()
 	v, dir := create(t)
-	var cmds []*exec.Cmd
+	told := make(chan string)
+	ended := make(chan error)
 	for i := range writers {
 		cmd := process(t.Context(), "write", dir, strconv.Itoa(i))
-		if err := cmd.Start(); err != nil {
+		out, err := cmd.StdoutPipe()
+		if err := errors.Join(err, cmd.Start()); err != nil {
 			t.Fatal(err)
 		}
-		cmds = append(cmds, cmd)
-	}
-	var running atomic.Int32
-	running.Store(writers)
-	done := make(chan error)
-	for _, cmd := range cmds {
 		go func() {
-			err := cmd.Wait()
-			running.Add(-1)
-			done <- err
+			for lines := bufio.NewScanner(out); lines.Scan(); {
+				told <- lines.Text()
+			}
+			ended <- cmd.Wait()
 		}()
 	}
-	reads, last := 0, 0
-	for running.Load() > 0 {
-		names, err := profile(t, v, vault.Default).Names()
-		if err != nil || len(names) < last {
-			t.Errorf("a reader sees %d names after %d, and %v", len(names), last, err)
-			break
-		}
-		reads, last = reads+1, len(names)
-	}
-	for range cmds {
-		if err := <-done; err != nil {
-			t.Error(err)
+	p, reads := profile(t, v, vault.Default), 0
+	for running := writers; running > 0; {
+		select {
+		case name := <-told:
+			reads++
+			wantGet(t, p, name, name, "vault:default")
+		case err := <-ended:
+			running--
+			if err != nil {
+				t.Error(err)
+			}
 		}
 	}
 	names, err := profile(t, open(t, dir), vault.Default).Names()

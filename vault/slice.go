@@ -191,19 +191,34 @@ func (w *view) writable() *view {
 // touch says that the content of a profile was changed.
 func (w *view) touch(profile string) { w.changed[profile], w.dirty = true, true }
 
+// reseal seals again what was changed, within the limit.
+func (w *view) reseal() error {
+	for profile := range w.changed {
+		b := w.env.Slices[profile]
+		var err error
+		if b.Sealed, err = sealSlice(w.env.ID, w.dek, profile, w.opened[profile]); err != nil {
+			return failed("save", err)
+		}
+		w.env.Slices[profile] = b
+	}
+	sealed := 0
+	for _, b := range w.env.Slices {
+		sealed += len(b.Sealed)
+	}
+	if sealed > maxSealed {
+		return fault(CodeLimit, "save", "there would be %d bytes of sealed content, the limit is %d", sealed, maxSealed)
+	}
+	return nil
+}
+
 // seal returns the file of the next generation. It is opened again before it
 // is trusted: nothing replaces a vault that does not open.
 func (w *view) seal() (*envelope, []byte, error) {
+	if err := w.reseal(); err != nil {
+		return nil, nil, err
+	}
 	next := *w.env
 	next.Gen++
-	for profile := range w.changed {
-		b := next.Slices[profile]
-		var err error
-		if b.Sealed, err = sealSlice(next.ID, w.dek, profile, w.opened[profile]); err != nil {
-			return nil, nil, failed("save", err)
-		}
-		next.Slices[profile] = b
-	}
 	var err error
 	if next.MAC, err = next.mac(w.dek); err != nil {
 		return nil, nil, failed("save", err)
@@ -211,9 +226,6 @@ func (w *view) seal() (*envelope, []byte, error) {
 	data, err := next.encode()
 	if err != nil {
 		return nil, nil, failed("save", err)
-	}
-	if len(data) > maxFile {
-		return nil, nil, fault(CodeLimit, "save", "the file would have %d bytes, the limit is %d", len(data), maxFile)
 	}
 	again, err := decode(data)
 	if err == nil {

@@ -1,6 +1,7 @@
 package vault_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -260,9 +261,18 @@ func TestCounts(t *testing.T) {
 	if err != nil || len(names) != 4096 {
 		t.Errorf("there are %d names and %v, want 4096", len(names), err)
 	}
+	wantGet(t, profile(t, v, "p0"), "n7", "x", "vault:default")
+}
+
+// TestFileLimit: a change that would make the file too large is refused as a
+// whole.
+func TestFileLimit(t *testing.T) {
+	v, dir := create(t)
+	set(t, v, "n7", "x")
+	before := read(t, dir, "vault.json")
 	big := strings.Repeat("v", 64<<10)
-	err = v.Update(t.Context(), func(tx *vault.Tx) error {
-		for i := range 200 {
+	err := v.Update(t.Context(), func(tx *vault.Tx) error {
+		for i := range 150 {
 			if err := tx.Set(vault.Default, fmt.Sprint("n", i), big); err != nil {
 				return err
 			}
@@ -270,7 +280,10 @@ func TestCounts(t *testing.T) {
 		return nil
 	})
 	wantCode(t, "a file over the limit", err, vault.CodeLimit)
-	wantGet(t, profile(t, v, "p0"), "n7", "x", "vault:default")
+	if !bytes.Equal(before, read(t, dir, "vault.json")) {
+		t.Error("the file changed")
+	}
+	wantGet(t, profile(t, v, vault.Default), "n7", "x", "vault:default")
 }
 
 // TestOthersChanges: every read sees what another vault saved.
