@@ -141,8 +141,8 @@ func (o *HTTPOptions) withDefaults() HTTPOptions {
 }
 
 // ServeHTTP serves one request. It refuses with status 403 a foreign Host or Origin, with 401 or 403 a bad token, with
-// 413 and 408 a body that is too large or too slow, and with 503 a session too many and everything after
-// [HTTPHandler.Shutdown].
+// 413 and 408 a body that is too large or too slow, with 400 and the parse error of JSON-RPC a body that is not one JSON
+// value, and with 503 a session too many and everything after [HTTPHandler.Shutdown].
 func (h *HTTPHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w = newPatientWriter(w, h.opts.Timeout)
 	select {
@@ -167,9 +167,13 @@ func (h *HTTPHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // refuse answers with a fixed text, so that nothing of the request comes back.
 func (h *HTTPHandler) refuse(w http.ResponseWriter, r *http.Request, status int, text string) {
-	h.opts.Logger.LogAttrs(r.Context(), slog.LevelWarn, "request refused",
-		slog.Int("status", status), slog.String("reason", text), slog.String("remote", r.RemoteAddr))
+	h.noteRefusal(r, status, text)
 	http.Error(w, text, status)
+}
+
+func (h *HTTPHandler) noteRefusal(r *http.Request, status int, reason string) {
+	h.opts.Logger.LogAttrs(r.Context(), slog.LevelWarn, "request refused",
+		slog.Int("status", status), slog.String("reason", reason), slog.String("remote", r.RemoteAddr))
 }
 
 // hostname returns a Host header in lower case and without port.

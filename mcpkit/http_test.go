@@ -1,7 +1,6 @@
 package mcpkit_test
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -473,29 +472,4 @@ func TestHTTPPatience(t *testing.T) {
 func slowTool(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	time.Sleep(time.Hour)
 	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "slow"}}}, nil
-}
-
-// openStream opens the stream on which a session hears from the server.
-func openStream(t *testing.T, p *poster) *bufio.Reader {
-	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, p.url, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.Header.Set("Accept", "text/event-stream")
-	r.Header.Set("Mcp-Session-Id", p.session)
-	r.Header.Set("Mcp-Protocol-Version", p.version)
-	resp, err := cmpOr(p.client).Do(r)
-	if err != nil || resp.StatusCode != http.StatusOK {
-		t.Fatalf("stream: %v, %v", resp, err)
-	}
-	t.Cleanup(func() { resp.Body.Close() })
-	reader := bufio.NewReader(resp.Body)
-	if line, err := reader.ReadString('\n'); err != nil || line != ": ok\n" {
-		t.Fatalf("stream: %q, %v", line, err)
-	}
-	if _, err := reader.ReadString('\n'); err != nil {
-		t.Fatal(err)
-	}
-	return reader
 }

@@ -1,6 +1,7 @@
 package mcpkit_test
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"io"
@@ -132,4 +133,29 @@ func cmpOr(c *http.Client) *http.Client {
 		return http.DefaultClient
 	}
 	return c
+}
+
+// openStream opens the stream on which a session hears from the server.
+func openStream(t *testing.T, p *poster) *bufio.Reader {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, p.url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Accept", "text/event-stream")
+	r.Header.Set("Mcp-Session-Id", p.session)
+	r.Header.Set("Mcp-Protocol-Version", p.version)
+	resp, err := cmpOr(p.client).Do(r)
+	if err != nil || resp.StatusCode != http.StatusOK {
+		t.Fatalf("stream: %v, %v", resp, err)
+	}
+	t.Cleanup(func() { resp.Body.Close() })
+	reader := bufio.NewReader(resp.Body)
+	if line, err := reader.ReadString('\n'); err != nil || line != ": ok\n" {
+		t.Fatalf("stream: %q, %v", line, err)
+	}
+	if _, err := reader.ReadString('\n'); err != nil {
+		t.Fatal(err)
+	}
+	return reader
 }

@@ -96,6 +96,7 @@ type Installer struct {
 	tools       map[string]bool
 	templates   map[string]bool
 	completions map[completionKey]completer
+	updates     updates
 	planned     []func(*mcp.Server)
 }
 
@@ -126,7 +127,7 @@ func Install(s *mcp.Server, opts *Options, features ...Feature) error {
 	if err != nil {
 		return fmt.Errorf("install: listing the tools of the server: %w", err)
 	}
-	return install(s, opts.get(), names, features)
+	return install(s, opts.get(), names, make(updates), features)
 }
 
 // NewServer returns a server with the given features. impl names it to clients and must not be nil.
@@ -141,22 +142,25 @@ func NewServer(impl *mcp.Implementation, opts *Options, features ...Feature) (*m
 	if o.Instructions != "" {
 		instructions = o.Instructions + "\n" + readHint
 	}
+	u := make(updates)
 	s := mcp.NewServer(impl, &mcp.ServerOptions{
-		Instructions: instructions,
-		Capabilities: &mcp.ServerCapabilities{}, // the default announces logging, which nothing here sends
+		Instructions:       instructions,
+		SubscribeHandler:   u.subscribe,
+		UnsubscribeHandler: u.unsubscribe,
+		Capabilities:       &mcp.ServerCapabilities{}, // the default announces logging, which nothing here sends
 		SetCacheable: func(_ context.Context, _ mcp.Request, c *mcp.Cacheable) {
 			if c.TTLMs == 0 { // package result sets the scope
 				c.TTLMs = int(o.CacheTTL.Milliseconds())
 			}
 		},
 	})
-	if err := install(s, o, make(map[string]bool), features); err != nil {
+	if err := install(s, o, make(map[string]bool), u, features); err != nil {
 		return nil, err
 	}
 	return s, nil
 }
 
-func install(s *mcp.Server, opts Options, taken map[string]bool, features []Feature) error {
+func install(s *mcp.Server, opts Options, taken map[string]bool, u updates, features []Feature) error {
 	if opts.ToolPrefix != "" && !validName(opts.ToolPrefix, maxPrefix) {
 		return fmt.Errorf("install: ToolPrefix %q has to be at most %d letters, digits, _ or -", clip(opts.ToolPrefix), maxPrefix)
 	}
@@ -174,6 +178,7 @@ func install(s *mcp.Server, opts Options, taken map[string]bool, features []Feat
 		tools:       taken,
 		templates:   make(map[string]bool),
 		completions: make(map[completionKey]completer),
+		updates:     u,
 	}
 	for i, feature := range features {
 		if feature == nil {

@@ -3,6 +3,7 @@ package mcpkit
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -21,6 +22,9 @@ const (
 	maxHeader   = 64 << 10
 	maxBatch    = 64 << 10 // some hundred calls, which all run at once
 	idleTimeout = 2 * time.Minute
+
+	// parseError answers a body that is no message, nor anything else of which the id could be known.
+	parseError = `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"the body is not one JSON value"}}`
 )
 
 // Serve serves connections from l until ctx ends, and closes l. Then it takes no new requests, ends streams, lets calls
@@ -132,11 +136,22 @@ func (h *HTTPHandler) readBody(w http.ResponseWriter, r *http.Request) bool {
 		h.refuse(w, r, http.StatusBadRequest, "the body could not be read")
 	case len(body) > maxBatch && bytes.HasPrefix(bytes.TrimSpace(body), []byte("[")):
 		h.refuse(w, r, http.StatusRequestEntityTooLarge, fmt.Sprintf("a batch may have at most %d bytes", maxBatch))
+	case r.Method == http.MethodPost && len(body) > 0 && !json.Valid(body):
+		h.refuseBody(w, r)
 	default:
 		r.Body = io.NopCloser(bytes.NewReader(body))
 		return true
 	}
 	return false
+}
+
+// refuseBody answers a body that is not one JSON value. The SDK would take a value at its beginning and leave out the
+// rest.
+func (h *HTTPHandler) refuseBody(w http.ResponseWriter, r *http.Request) {
+	h.noteRefusal(r, http.StatusBadRequest, "the body is not one JSON value")
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(http.StatusBadRequest)
+	_, _ = io.WriteString(w, parseError) // a client that has gone needs no answer
 }
 
 // A patientWriter gives the client some time for each piece of a reply, instead of a time for all of it: a reply may be

@@ -362,3 +362,46 @@ func TestServeMaxConns(t *testing.T) {
 		}
 	})
 }
+
+// A body is one JSON value: what follows it is not left out in silence.
+func TestHTTPBody(t *testing.T) {
+	url := serve(t, newServer(t, nil, features()...), nil)
+	session := &poster{url: url}
+	session.post(t, initializeMessage)
+	for name, body := range map[string]string{
+		"junk after it":        statelessWhoami + "junk",
+		"another after it":     statelessWhoami + statelessWhoami,
+		"another line":         statelessWhoami + "\n" + statelessWhoami,
+		"brace after it":       statelessWhoami + "}",
+		"zero byte after it":   statelessWhoami + "\x00",
+		"byte order mark":      "\ufeff" + statelessWhoami,
+		"cut":                  statelessWhoami[:len(statelessWhoami)-1],
+		"comma in an object":   `{"jsonrpc":"2.0",}`,
+		"junk after an array":  "[" + whoamiMessage + "]x",
+		"nothing but blanks":   " \n",
+		"single-quoted":        "{'jsonrpc':'2.0'}",
+		"unquoted and trailed": "junk",
+	} {
+		for era, p := range map[string]*poster{"stateless": {url: url}, "handshake": session} {
+			message := statelessWhoami
+			if era == "handshake" {
+				message = whoamiMessage
+			}
+			r := p.request(t, message)
+			setBody(r, body)
+			resp, err := http.DefaultClient.Do(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := io.ReadAll(resp.Body)
+			resp.Body.Close()
+			want := `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"the body is not one JSON value"}}`
+			if err != nil || resp.StatusCode != http.StatusBadRequest || resp.Header.Get("Content-Type") != "application/json" || string(got) != want {
+				t.Errorf("%s, %s: got %s, %s, want status 400, %s", name, era, resp.Status, got, want)
+			}
+		}
+	}
+	if status, reply := session.post(t, " \n"+whoamiMessage+"\r\n "); status != http.StatusOK {
+		t.Errorf("white space around it: got %d %s", status, reply)
+	}
+}

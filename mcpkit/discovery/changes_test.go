@@ -3,6 +3,7 @@ package discovery_test
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"testing"
 
@@ -48,7 +49,7 @@ func TestChanges(t *testing.T) {
 			defer close(changes)
 			p := dial(t, resolve.New(&source, nil), &discovery.Options{Changes: changes}, id)
 			if id.stateless {
-				fmt.Fprintf(p.w, `{"jsonrpc":"2.0","id":"listening","method":"subscriptions/listen","params":{"notifications":{"resourcesListChanged":true},`+
+				fmt.Fprintf(p.w, `{"jsonrpc":"2.0","id":"listening","method":"subscriptions/listen","params":{"notifications":{"resourcesListChanged":true,"resourceSubscriptions":["repo://index"]},`+
 					`"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{},`+
 					`"io.modelcontextprotocol/clientInfo":{"name":%q,"version":"1.2.3"}}}}`+"\n", id.name)
 				if got := p.notified(); got != "notifications/subscriptions/acknowledged" {
@@ -56,12 +57,17 @@ func TestChanges(t *testing.T) {
 				}
 			} else {
 				fmt.Fprintln(p.w, `{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+				if r := p.send("resources/subscribe", `{"uri":"repo://index"}`); r.Error != nil {
+					t.Fatalf("got %+v", r.Error)
+				}
 			}
 			before := p.ids()
 			source.Store(workspace(t, head+"  - repo_id: shop\n"))
 			changes <- struct{}{}
-			if got := p.notified(); got != "notifications/resources/list_changed" {
-				t.Errorf("got %s", got)
+			told := []string{p.notified(), p.notified()}
+			slices.Sort(told)
+			if diff := cmp.Diff([]string{"notifications/resources/list_changed", "notifications/resources/updated"}, told); diff != "" {
+				t.Errorf("notifications (-want +got):\n%s", diff)
 			}
 			if diff := cmp.Diff([][]string{{"ledger"}, {"shop"}}, [][]string{before, p.ids()}); diff != "" {
 				t.Errorf("repos before and after (-want +got):\n%s", diff)

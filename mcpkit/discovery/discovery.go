@@ -35,8 +35,8 @@ type Options struct {
 
 	// Changes, if not nil, gets a value after the registry behind the resolver
 	// has changed, such as by a [registry.Watcher]. Clients are then told that
-	// the list of resources has changed; those of protocol 2026-07-28 if they
-	// listen. Close it when the server has ended: until then a goroutine waits
+	// the list of resources has changed, those of protocol 2026-07-28 if they
+	// listen, and that repo://index has, if they subscribed to it. Close it when the server has ended: until then a goroutine waits
 	// for it.
 	Changes <-chan struct{}
 }
@@ -97,9 +97,11 @@ func (d *discovery) install(in *mcpkit.Installer) error {
 	}
 	d.addIndex(in.Server())
 	if d.opts.Changes != nil {
+		changed := in.Updates(indexURI)
 		go func(s *mcp.Server) {
 			for range d.opts.Changes {
-				d.addIndex(s) // adding it anew is what makes the SDK tell the clients
+				d.addIndex(s)                     // adding it anew is what makes the SDK tell the clients
+				_ = changed(context.Background()) // who cannot be told now is told of the next change
 			}
 		}(in.Server())
 	}

@@ -11,7 +11,6 @@ package wiretest
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -57,8 +56,6 @@ type Peer struct {
 	client Client
 	meta   string // sent with each request, "" in a handshake session
 	id     int
-
-	notes []string // the methods of the notifications that came
 }
 
 // A link is a way to a server.
@@ -154,10 +151,9 @@ func (p *Peer) Try(method, params string) (json.RawMessage, error) {
 	return m.Result, nil
 }
 
-// hear notes a notification, or answers a request of the server.
+// hear answers a request of the server. Notifications are not of interest.
 func (p *Peer) hear(m *message) error {
 	if m.ID == nil {
-		p.notes = append(p.notes, m.Method+" "+string(m.Params))
 		return nil
 	}
 	if m.Method != "elicitation/create" || p.client.Elicit == nil {
@@ -166,9 +162,6 @@ func (p *Peer) hear(m *message) error {
 	answer := p.client.Elicit(string(m.Params))
 	return p.link.exchange(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"result":%s}`, m.ID, answer), nil)
 }
-
-// Notes returns the notifications that came between replies: the method, a space and the parameters.
-func (p *Peer) Notes() []string { return slices.Clone(p.notes) }
 
 // Send is Try for tests in which there has to be a reply.
 func (p *Peer) Send(tb testing.TB, method, params string) json.RawMessage {
