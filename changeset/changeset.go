@@ -18,8 +18,8 @@ type Changeset struct {
 	Updated time.Time `json:"updated"`
 	// Revision is that of the project when the changeset was created.
 	Revision string `json:"revision"`
-	// Digest is the SHA-256 of the changeset as it is stored, in lower-case
-	// hexadecimal digits: it covers every proposed byte.
+	// Digest is a SHA-256 over all of the changeset, in lower-case hexadecimal
+	// digits: every proposed byte, and every field but this one.
 	Digest string `json:"digest,omitempty"`
 	// Operations has at most one per node, in the order in which the nodes were
 	// first named.
@@ -87,7 +87,8 @@ type NewNode struct {
 }
 
 // NodeEdit changes parts of a node. A nil field stays as it is, byte for byte;
-// the limits are those of [NewNode].
+// the limits are those of [NewNode]. An id cannot be changed, since others may
+// refer to it: propose a new node and delete the old one.
 type NodeEdit struct {
 	// Text is the Markdown text after the front matter.
 	Text *string

@@ -55,23 +55,23 @@ func checkText(op, field, text string, limit int64) error {
 }
 
 // checkNodeID reports whether id can name a new node.
-func checkNodeID(op, id string) error {
+func checkNodeID(id string) error {
 	if len(id) > maxNodeID {
-		return refusef(CodeTooLarge, op, "the id has %d bytes, the limit is %d", len(id), maxNodeID)
+		return refusef(CodeTooLarge, opPropose, "the id has %d bytes, the limit is %d", len(id), maxNodeID)
 	}
 	if fault := page.CheckID(id); fault != "" {
-		return refusef(CodeProposal, op, "the id %.80q: %s", id, fault)
+		return refusef(CodeProposal, opPropose, "the id %.80q: %s", id, fault)
 	}
 	return nil
 }
 
 // checkList reports whether a list of the front matter can be stored.
-func checkList(op, field string, list []string, most, limit int) error {
+func checkList(field string, list []string, most, limit int) error {
 	if len(list) > most {
-		return refusef(CodeTooMany, op, "%s has %d entries, the limit is %d", field, len(list), most)
+		return refusef(CodeTooMany, opPropose, "%s has %d entries, the limit is %d", field, len(list), most)
 	}
 	for _, item := range list {
-		if err := checkLine(op, "entry of "+field, item, limit); err != nil {
+		if err := checkLine(opPropose, "entry of "+field, item, limit); err != nil {
 			return err
 		}
 	}
@@ -79,45 +79,59 @@ func checkList(op, field string, list []string, most, limit int) error {
 }
 
 // checkEdit reports whether all fields that are set can be stored.
-func (s *Store) checkEdit(op string, e NodeEdit) error {
-	words := []struct {
-		field string
-		text  *string
-		limit int
-	}{{"title", e.Title, maxTitle}, {"kind", e.Kind, maxWord}, {"status", e.Status, maxWord}}
-	for _, w := range words {
-		if w.text == nil || *w.text == "" && w.field == "status" {
-			continue
-		}
-		if err := checkLine(op, w.field, *w.text, w.limit); err != nil {
-			return err
-		}
-	}
+func (s *Store) checkEdit(e NodeEdit) error {
 	if e.Text != nil {
-		if err := checkText(op, "text", *e.Text, s.opts.MaxFileBytes); err != nil {
+		if err := checkText(opPropose, "text", *e.Text, s.opts.MaxFileBytes); err != nil {
 			return err
 		}
 	}
-	if e.DependsOn != nil {
-		if err := checkList(op, "depends_on", *e.DependsOn, maxDepends, page.MaxID); err != nil {
-			return err
-		}
-		for _, id := range *e.DependsOn {
-			if fault := page.CheckID(id); fault != "" {
-				return refusef(CodeProposal, op, "depends_on has %.80q: %s", id, fault)
-			}
-		}
+	return first(
+		checkWord("title", e.Title, maxTitle, false),
+		checkWord("kind", e.Kind, maxWord, false),
+		checkWord("status", e.Status, maxWord, true),
+		checkDepends(e.DependsOn),
+		checkTags(e.Tags),
+	)
+}
+
+// checkWord reports whether a field of the front matter, if it is set, can be
+// stored.
+func checkWord(field string, text *string, limit int, empty bool) error {
+	if text == nil || *text == "" && empty {
+		return nil
 	}
-	if e.Tags != nil {
-		return checkList(op, "tags", *e.Tags, maxTags, maxWord)
+	return checkLine(opPropose, field, *text, limit)
+}
+
+// checkDepends reports whether the dependencies, if they are set, can be ids.
+// They may be longer than the id of a new node: they may name an old one.
+func checkDepends(list *[]string) error {
+	if list == nil {
+		return nil
+	}
+	if err := checkList("depends_on", *list, maxDepends, page.MaxID); err != nil {
+		return err
+	}
+	for _, id := range *list {
+		if fault := page.CheckID(id); fault != "" {
+			return refusef(CodeProposal, opPropose, "depends_on has %.80q: %s", id, fault)
+		}
 	}
 	return nil
 }
 
+// checkTags reports whether the tags, if they are set, can be stored.
+func checkTags(list *[]string) error {
+	if list == nil {
+		return nil
+	}
+	return checkList("tags", *list, maxTags, maxWord)
+}
+
 // checkPath reports whether a node may be at p, whatever is there now.
-func (s *Store) checkPath(op, p string) error {
+func (s *Store) checkPath(p string) error {
 	if err := rootfs.Check(p); err != nil {
-		return &Error{Code: CodePath, Op: op, Path: p, Err: err}
+		return &Error{Code: CodePath, Op: opPropose, Path: p, Err: err}
 	}
 	detail := ""
 	switch hidden := func(part string) bool { return strings.HasPrefix(part, ".") }; {
@@ -130,7 +144,7 @@ func (s *Store) checkPath(op, p string) error {
 	default:
 		return nil
 	}
-	return &Error{Code: CodePath, Op: op, Path: p, Detail: detail}
+	return &Error{Code: CodePath, Op: opPropose, Path: p, Detail: detail}
 }
 
 // fields gives the page package what e sets.

@@ -89,6 +89,11 @@ func TestCompose(t *testing.T) {
 			steps: []string{"create other/plain x.md", "move notes/plain other/plain.md"}, code: changeset.CodeIDTaken,
 			want: []string{"create other/plain: -> x.md"},
 		},
+		{
+			name:  "an id that moved away",
+			steps: []string{"move notes/plain b.md", "create notes/plain c.md"}, code: changeset.CodeConflict,
+			want: []string{"move notes/plain (b): notes/plain.md -> b.md"},
+		},
 		{name: "taken id", steps: []string{"create setup b.md"}, code: changeset.CodeIDTaken},
 		{name: "taken id, other case", steps: []string{"create SetUp b.md"}, code: changeset.CodeIDTaken},
 		{name: "taken path", steps: []string{"create new setup.md"}, code: changeset.CodePathTaken},

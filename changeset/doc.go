@@ -55,10 +55,10 @@
 //     refused as an operation_conflict.
 //
 // An id or a path that is taken is refused at once, whether the project or the
-// changeset takes it, also in other case or composition. What the changeset
-// vacates is free, except for the id of a deleted node. A move keeps every
-// byte, so the id of a file whose front matter states none changes with its
-// path.
+// changeset takes it, also in other case or composition. A path that the
+// changeset vacates is free; an id is not, as it would name two nodes. A move
+// keeps every byte, so the id of a file whose front matter states none changes
+// with its path.
 //
 // An operation keeps the bytes it was proposed on and the bytes it proposes,
 // with their hashes. What [Store.Diff] and [Store.Preview] show is therefore

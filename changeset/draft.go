@@ -3,13 +3,11 @@ package changeset
 import (
 	"cmp"
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 
 	"github.com/mcpcontract/mcpcontract/changeset/internal/page"
 	"github.com/mcpcontract/mcpcontract/internal/canon"
-	"github.com/mcpcontract/mcpcontract/internal/rootfs"
 )
 
 // A draft is a changeset that is being changed, together with the project it is
@@ -24,8 +22,11 @@ type draft struct {
 
 // create adds a new node.
 func (d *draft) create(id, p string, e NodeEdit) (Operation, error) {
-	if slices.ContainsFunc(d.Operations, func(o Operation) bool { return o.Op == Delete && o.ID == id }) {
-		return Operation{}, &Error{Code: CodeConflict, Op: "propose", ID: id, Detail: "the changeset deletes the node of that id"}
+	// An id that the changeset frees could name the node before or the one after.
+	if i := slices.IndexFunc(d.Operations, func(o Operation) bool { return o.ID == id }); i >= 0 {
+		if o := d.Operations[i]; o.Op == Delete || o.NewID != "" {
+			return Operation{}, &Error{Code: CodeConflict, Op: opPropose, ID: id, Detail: "the changeset takes the id from a node of the project"}
+		}
 	}
 	f := e.fields()
 	f.ID = &id
@@ -50,7 +51,7 @@ func (d *draft) update(id string, e NodeEdit) (Operation, error) {
 		return Operation{}, refusePage(id, o.NewPath, err)
 	}
 	if i < 0 && canon.Sum(raw) == o.BaseHash {
-		return Operation{}, &Error{Code: CodeProposal, Op: "propose", ID: id, Path: o.NewPath, Detail: "the file would stay as it is"}
+		return Operation{}, &Error{Code: CodeProposal, Op: opPropose, ID: id, Path: o.NewPath, Detail: "the file would stay as it is"}
 	}
 	c.new = raw
 	return d.put(i, Update, o, c)
@@ -63,7 +64,7 @@ func (d *draft) move(id, p string) (Operation, error) {
 		return Operation{}, err
 	}
 	if p == o.NewPath {
-		return Operation{}, &Error{Code: CodePathTaken, Op: "propose", ID: id, Path: p, Detail: "the node is there already"}
+		return Operation{}, &Error{Code: CodePathTaken, Op: opPropose, ID: id, Path: p, Detail: "the node is there already"}
 	}
 	if err := d.free(i, page.Parse(p, c.new).ID, p, o.ID); err != nil {
 		return Operation{}, err
@@ -95,13 +96,13 @@ func (d *draft) open(id string) (i int, o Operation, c contents, err error) {
 	if i = d.find(id); i >= 0 {
 		o, c = d.Operations[i], d.files[i]
 		if o.Op == Delete {
-			err = &Error{Code: CodeConflict, Op: "propose", ID: id, Detail: "the changeset deletes the node"}
+			err = &Error{Code: CodeConflict, Op: opPropose, ID: id, Detail: "the changeset deletes the node"}
 		}
 		return i, o, c, err
 	}
 	at := slices.IndexFunc(d.base.Nodes, func(n Node) bool { return n.ID == id })
 	if at < 0 {
-		return i, o, c, &Error{Code: CodeNode, Op: "propose", ID: id}
+		return i, o, c, &Error{Code: CodeNode, Op: opPropose, ID: id}
 	}
 	n := d.base.Nodes[at]
 	raw, err := d.read(n)
@@ -118,7 +119,7 @@ func (d *draft) open(id string) (i int, o Operation, c contents, err error) {
 func (d *draft) put(i int, asked Op, o Operation, c contents) (Operation, error) {
 	s := d.w.store
 	if n := int64(len(c.new)); n > s.opts.MaxFileBytes {
-		return Operation{}, &Error{Code: CodeTooLarge, Op: "propose", ID: o.ID, Path: o.NewPath, Detail: fmt.Sprintf("the file would have %d bytes, the limit is %d", n, s.opts.MaxFileBytes)}
+		return Operation{}, &Error{Code: CodeTooLarge, Op: opPropose, ID: o.ID, Path: o.NewPath, Detail: fmt.Sprintf("the file would have %d bytes, the limit is %d", n, s.opts.MaxFileBytes)}
 	}
 	o.describe(c)
 	if err := d.allowed(asked, o, c); err != nil {
@@ -170,24 +171,19 @@ func (d *draft) free(i int, id, p string, own ...string) error {
 		}
 	}
 	c := newCensus(others)
-	return first(c.refuseID("propose", id, p), c.refusePath("propose", id, p), d.vacant(id, p))
+	return first(c.refuseID(opPropose, id, p), c.refusePath(opPropose, id, p), d.vacant(id, p))
 }
 
-// vacant reports whether there is no file at p that the project does not know:
-// one that is no node because it is too large, say.
+// vacant reports whether no file is at p that the project does not know.
 func (d *draft) vacant(id, p string) error {
-	if slices.ContainsFunc(d.base.Nodes, func(n Node) bool { return n.Path == p }) {
-		return nil // the changeset vacates it, or it would have been refused
+	taken, err := d.w.store.occupied(d.base, p)
+	switch {
+	case err != nil:
+		return &Error{Code: CodeIO, Op: opPropose, ID: id, Path: p, Err: err}
+	case taken:
+		return &Error{Code: CodePathTaken, Op: opPropose, ID: id, Path: p, Detail: notNode}
 	}
-	s := d.w.store
-	_, err := s.files.Stat(path.Join(s.opts.Docs, p))
-	switch rootfs.CodeOf(err) {
-	case rootfs.NotFound, rootfs.NotDir:
-		return nil
-	case rootfs.IO, rootfs.Permission:
-		return &Error{Code: CodeIO, Op: "propose", ID: id, Path: p, Err: err}
-	}
-	return &Error{Code: CodePathTaken, Op: "propose", ID: id, Path: p, Detail: "something is there that is no node"}
+	return nil
 }
 
 // allowed reports whether the writer may propose o, and did ask for asked.
@@ -199,7 +195,7 @@ func (d *draft) allowed(asked Op, o Operation, c contents) error {
 			continue
 		}
 		if code, what := p.refuses(r); code != "" {
-			return &Error{Code: code, Op: "propose", ID: o.ID, Path: cmp.Or(o.NewPath, o.OldPath), Detail: fmt.Sprintf("%.160q", what)}
+			return &Error{Code: code, Op: opPropose, ID: o.ID, Path: cmp.Or(o.NewPath, o.OldPath), Detail: fmt.Sprintf("%.160q", what)}
 		}
 	}
 	return nil
@@ -224,5 +220,5 @@ func (o *Operation) reach(c contents) reach {
 
 // refusePage turns a refusal of the page package into one of this package.
 func refusePage(id, p string, err error) error {
-	return &Error{Code: CodeProposal, Op: "propose", ID: id, Path: p, Err: err}
+	return &Error{Code: CodeProposal, Op: opPropose, ID: id, Path: p, Err: err}
 }

@@ -130,3 +130,26 @@ func (c *census) taken(p string) (string, bool) {
 	}
 	return "", false
 }
+
+// notNode says what is in the way where the project knows of nothing.
+const notNode = "something is there that is no node"
+
+// occupied reports whether there is something at p that is no node of base: a
+// document that is too large to be one, say. A project that is not in the
+// folder Options.Docs has nothing there.
+func (s *Store) occupied(base *Snapshot, p string) (bool, error) {
+	if slices.ContainsFunc(base.Nodes, func(n Node) bool { return n.Path == p }) {
+		return false, nil // the census knows
+	}
+	if _, err := s.files.Stat(s.opts.Docs); err != nil {
+		return false, nil //nolint:nilerr // it is for the source to read the documents, from wherever they are
+	}
+	_, err := s.files.Stat(path.Join(s.opts.Docs, p))
+	switch rootfs.CodeOf(err) {
+	case rootfs.NotFound, rootfs.NotDir:
+		return false, nil
+	case rootfs.IO, rootfs.Permission:
+		return false, err
+	}
+	return true, nil
+}

@@ -152,6 +152,9 @@ func (c *checker) collisions() {
 				c.add(e.Code, o, "%s", strings.TrimSuffix(e.Code.text()+": "+e.Detail, ": "))
 			}
 		}
+		if odd, err := c.store.occupied(c.base, o.NewPath); err == nil && odd {
+			c.add(CodePathTaken, o, "%s: %s", CodePathTaken.text(), notNode)
+		}
 		taken.add(Node{ID: id, Path: o.NewPath})
 	}
 }

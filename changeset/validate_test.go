@@ -79,6 +79,7 @@ func TestValidate(t *testing.T) {
 		{name: "id taken since", steps: []string{"create new new.md"}, then: write("docs/b.md", "---\nid: New\n---\n"), want: []string{"id_taken new"}},
 		{name: "both taken since", steps: []string{"create new new.md"}, then: write("docs/new.md", "---\nid: new\n---\n"), want: []string{"id_taken new", "path_taken new"}},
 		{name: "moved path taken since", steps: []string{"move setup a/b.md"}, then: write("docs/a/b.md", "# B"), want: []string{"path_taken setup"}},
+		{name: "path taken since by no node", steps: []string{"create new new.md"}, then: write("docs/new.md/x", ""), want: []string{"path_taken new"}},
 		{name: "folder taken since", steps: []string{"create new a/b.md"}, then: write("docs/a.md/x.md", "# X")},
 		{name: "file where a folder is needed since", steps: []string{"create new a.md/b.md"}, then: write("docs/A.md", "# A"), want: []string{"path_taken new"}},
 		{name: "delete what others refer to", steps: []string{"delete limits"}, want: []string{"dangling_reference setup"}},

@@ -18,6 +18,9 @@ type Writer struct {
 	policy *Policy
 }
 
+// opPropose is what errors call the operation of all proposals.
+const opPropose = "propose"
+
 // Bind returns a writer of that name, at most 100 bytes on one line. It may
 // propose what policy and Options.Policy both allow, and change the changesets
 // of its own name only. [Store.Validate] holds a changeset against every policy
@@ -97,8 +100,8 @@ func (w *Writer) Create(ctx context.Context, title, description string) (Changes
 }
 
 // ProposeCreate proposes a new node in the changeset. Its id and its path must
-// be free, in the project and in the changeset; an id that the changeset
-// deletes is not.
+// be free, in the project and in the changeset; an id that a node of the project
+// loses by the changeset is not (operation_conflict).
 //
 // The error's code is proposal_invalid, path_invalid, too_large, too_many,
 // id_taken, path_taken, operation_conflict, or one of those common to all
@@ -106,7 +109,6 @@ func (w *Writer) Create(ctx context.Context, title, description string) (Changes
 // changeset_unknown, changeset_not_yours, changeset_damaged, source_failed,
 // changeset_locked, changeset_io.
 func (w *Writer) ProposeCreate(ctx context.Context, changeset string, n NewNode) (Operation, error) {
-	const op = "propose"
 	s := w.store
 	edit := NodeEdit{Text: &n.Text, Kind: &n.Kind, Title: &n.Title}
 	if n.Status != "" {
@@ -118,7 +120,7 @@ func (w *Writer) ProposeCreate(ctx context.Context, changeset string, n NewNode)
 	if len(n.Tags) > 0 {
 		edit.Tags = &n.Tags
 	}
-	if err := first(checkNodeID(op, n.ID), s.checkEdit(op, edit), s.checkPath(op, n.Path)); err != nil {
+	if err := first(checkNodeID(n.ID), s.checkEdit(edit), s.checkPath(n.Path)); err != nil {
 		return Operation{}, in(changeset, err)
 	}
 	return w.propose(ctx, changeset, func(d *draft) (Operation, error) {
@@ -135,11 +137,10 @@ func (w *Writer) ProposeCreate(ctx context.Context, changeset string, n NewNode)
 // deletes the node, base_stale if somebody changes the file at this moment, or
 // one of those common to all proposals.
 func (w *Writer) ProposeUpdate(ctx context.Context, changeset, id string, e NodeEdit) (Operation, error) {
-	const op = "propose"
 	if e == (NodeEdit{}) {
-		return Operation{}, in(changeset, refusef(CodeProposal, op, "no field is set"))
+		return Operation{}, in(changeset, refusef(CodeProposal, opPropose, "no field is set"))
 	}
-	if err := w.store.checkEdit(op, e); err != nil {
+	if err := w.store.checkEdit(e); err != nil {
 		return Operation{}, in(changeset, err)
 	}
 	return w.propose(ctx, changeset, func(d *draft) (Operation, error) { return d.update(id, e) })
@@ -155,7 +156,7 @@ func (w *Writer) ProposeUpdate(ctx context.Context, changeset, id string, e Node
 // changeset deletes the node, base_stale if somebody changes the file at this
 // moment, or one of those common to all proposals.
 func (w *Writer) ProposeMove(ctx context.Context, changeset, id, path string) (Operation, error) {
-	if err := w.store.checkPath("propose", path); err != nil {
+	if err := w.store.checkPath(path); err != nil {
 		return Operation{}, in(changeset, err)
 	}
 	return w.propose(ctx, changeset, func(d *draft) (Operation, error) { return d.move(id, path) })
@@ -175,7 +176,7 @@ func (w *Writer) ProposeDelete(ctx context.Context, changeset, id string) (Opera
 
 // propose changes a changeset of this writer under the lock.
 func (w *Writer) propose(ctx context.Context, id string, change func(*draft) (Operation, error)) (Operation, error) {
-	const op = "propose"
+	const op = opPropose
 	s := w.store
 	if !isID(id) { // before there is a folder with a lock
 		return Operation{}, &Error{Code: CodeUnknown, Op: op, Changeset: id}
