@@ -64,7 +64,7 @@ func (s *Store) register(ctx context.Context, p registration, approval string) (
 	if err != nil {
 		return registered{}, err
 	}
-	found, err := s.opts.Probe(ctx, launch, &probe.Options{Vars: vars})
+	found, err := s.check(ctx, &w.server, launch, vars)
 	if err != nil {
 		return registered{}, err
 	}

@@ -317,4 +317,3 @@ func (s *Store) remove(ctx context.Context, p removal, approval string) (removed
 		return s.drop(tx, p.Secrets)
 	})
 }
-

@@ -152,7 +152,7 @@ type reply struct {
 	CommandStatus, ProposalToken, ApprovalCommand string
 
 	Proposal struct {
-		Name, Transport, URL, Target                      string
+		Name, Transport, URL, Target                     string
 		Argv, EnvNames, Refs, Unresolved, Notes, Secrets []string
 	}
 	Receipt struct {

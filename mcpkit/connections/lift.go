@@ -20,18 +20,25 @@ type lifter struct {
 	free  func(name, value string) bool
 	names map[string]string // by value
 	found []sealed
-	// open are the fields that hold a value to be filled in.
-	open map[string]bool
+	// open are the fields that hold a value to be filled in, scripts those that
+	// hold a script.
+	open, scripts map[string]bool
 }
 
 // lift returns the record with references in place of the secrets that stand in
 // it in clear, and what they stand for. The package documentation says what
 // counts as a secret. The given record stays as it is.
 func lift(s *normalize.Server, free func(name, value string) bool) (normalize.Server, []sealed) {
-	l := &lifter{server: s.Name, free: free, names: make(map[string]string), open: make(map[string]bool)}
+	l := &lifter{
+		server: s.Name, free: free, names: make(map[string]string),
+		open: make(map[string]bool), scripts: make(map[string]bool),
+	}
 	for _, n := range s.Notes {
-		if n.Code == normalize.Placeholder {
+		switch n.Code {
+		case normalize.Placeholder:
 			l.open[n.Subject] = true
+		case normalize.ShellString:
+			l.scripts[n.Subject] = true
 		}
 	}
 	out := l.record(s)
@@ -134,7 +141,7 @@ func (l *lifter) args(list []string) []string {
 		field := "args[" + strconv.Itoa(i) + "]"
 		name, value, sep := splitPair(arg)
 		switch {
-		case l.open[field]:
+		case l.open[field], l.scripts[field]:
 			out[i] = l.text("arg.", arg)
 		case option != "" && !strings.HasPrefix(arg, "-") && namesSecret(option, arg) && !standsIn(arg):
 			out[i] = l.value("arg."+option, arg)
@@ -156,14 +163,17 @@ func (l *lifter) args(list []string) []string {
 var pairStart = regexp.MustCompile(`^-{0,2}([A-Za-z_][A-Za-z0-9_.-]*)\s*[=:]\s*`)
 
 // splitPair takes NAME=value, Name: value and --option=value apart, also where an
-// option holds such a pair: --header=Name: value. The address of an option stays
-// with it.
+// option holds such a pair: --header=Name: value. An address is none, and neither
+// is the tag of a container image.
 func splitPair(arg string) (name, value, sep string) {
 	m := pairStart.FindStringSubmatch(arg)
-	if m == nil || strings.HasPrefix(arg[len(m[0])-1:], "://") {
+	if m == nil {
 		return "", "", ""
 	}
 	name, value = m[1], arg[len(m[0]):]
+	if strings.HasSuffix(m[0], ":") && (len(value) < minWeak || strings.HasPrefix(value, "//")) {
+		return "", "", ""
+	}
 	if !namesSecret(name, value) {
 		if inner, rest, innerSep := splitPair(value); innerSep != "" {
 			return inner, rest, innerSep
@@ -177,7 +187,7 @@ func splitPair(arg string) (name, value, sep string) {
 var (
 	addresses   = regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]*://[^\s"'<>]+`)
 	quotedPairs = regexp.MustCompile(`(["'])([A-Za-z_][A-Za-z0-9_. -]*)(["']\s*[:=]\s*["'])((?:[^"'\\]|\\.)*)`)
-	barePairs   = regexp.MustCompile(`([A-Za-z_][A-Za-z0-9_.-]*)(\s*[=:]\s*)((?i:bearer |basic |token )?)([^\s"'&,;{}$]+)`)
+	barePairs   = regexp.MustCompile(`([A-Za-z_][A-Za-z0-9_.-]*)(\s*=\s*["']?|:\s+["']?)((?i:bearer |basic |token )?)([^\s"'&,;{}$]+)`)
 )
 
 // text lifts what can be told from the text itself.
@@ -197,8 +207,8 @@ func (l *lifter) text(hint, text string) string {
 		return m[1] + m[2] + m[3] + l.seal("text."+m[1], m[4])
 	})
 	return shapes.ReplaceAllStringFunc(text, func(s string) string {
-		if len(s) < minRandom && !strings.ContainsAny(s, "0123456789") {
-			return s // a word with dashes
+		if len(s) < minRandom && !strings.ContainsAny(s, "0123456789") || strings.Contains(s, "xxxx") {
+			return s // words with dashes, or a placeholder
 		}
 		return l.seal(hint, s)
 	})
@@ -302,17 +312,25 @@ func (l *lifter) inputs(list []normalize.Input) []normalize.Input {
 	return out
 }
 
-// minSweep is the length from which a secret is looked for everywhere else.
-const minSweep = 6
-
 // sweep replaces the secrets that were found in one field wherever else they
 // stand.
 func (l *lifter) sweep(s *normalize.Server) { eachText(s, l.clean) }
 
+// Lengths from which a secret is looked for everywhere else: one that may be a
+// word, such as the password "postgres", only if it is long.
+const (
+	minSweep     = 6
+	minSweepWord = 16
+)
+
+func swept(value string) bool {
+	return len(value) >= minSweepWord || len(value) >= minSweep && strings.Trim(value, "abcdefghijklmnopqrstuvwxyz") != ""
+}
+
 // clean replaces found secrets in a text.
 func (l *lifter) clean(text string) string {
 	for _, found := range l.found {
-		if len(found.value) >= minSweep && strings.Contains(text, found.value) {
+		if swept(found.value) && strings.Contains(text, found.value) {
 			text = strings.ReplaceAll(text, found.value, "${"+found.name+"}")
 		}
 	}

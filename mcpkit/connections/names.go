@@ -6,31 +6,32 @@ import (
 	"unicode"
 )
 
-// What tells a secret by the name it goes under. A name of the first kind always
-// holds one; names of the second kind are used for other things as well, so that
-// only a value of some length counts.
+// What tells a secret by the name it goes under, without an s at the end. A name
+// of the first kind always holds one; names of the second kind, and those that end
+// in key, are used for other things as well, so that only a value of some length
+// counts.
 var (
 	strongNames = []string{
 		"token", "secret", "password", "passwd", "passphrase", "authorization", "cookie", "credential", "apikey",
 		"privatekey", "secretkey", "accesskey", "bearer", "jwt",
 	}
-	weakNames = []string{"key", "auth", "sig", "signature", "pwd", "pass", "pat", "pw", "pin", "session", "sid"}
+	weakNames = []string{"auth", "sig", "signature", "pwd", "pas", "pat", "pw", "pin", "session", "sid"}
 )
 
 // minWeak is the length from which a value under a weak name counts.
 const minWeak = 8
 
-// squash takes what separates words out of a name, and what may follow the word
-// that matters: TOKEN_2, apiKeys, "X-Api-Key-Value".
-func squash(name string) string {
+// parted takes out of a name what may follow the word that matters, and makes one
+// separator of all: TOKEN_2, apiKeys, "X-Api-Key-Value".
+func parted(name string) string {
 	name = strings.Map(func(r rune) rune {
-		if r == '_' || r == '-' || r == '.' || r == ' ' {
-			return -1
+		if r == '-' || r == '.' || r == ' ' {
+			return '_'
 		}
 		return unicode.ToLower(r)
 	}, name)
-	name = strings.TrimRight(name, "0123456789")
-	return strings.TrimSuffix(strings.TrimSuffix(name, "value"), "s")
+	name = strings.TrimRight(name, "0123456789_")
+	return strings.TrimRight(strings.TrimSuffix(strings.TrimSuffix(name, "value"), "s"), "_")
 }
 
 // namesSecret reports whether a value that stands under this name is a secret.
@@ -38,18 +39,22 @@ func namesSecret(name, value string) bool {
 	if trivial(value) {
 		return false
 	}
-	plain := squash(name)
+	name = parted(name)
+	joined := strings.ReplaceAll(name, "_", "")
 	for _, end := range strongNames {
-		if strings.HasSuffix(plain, end) {
+		if strings.HasSuffix(joined, end) {
 			return true
 		}
+	}
+	if len(value) < minWeak {
+		return false
 	}
 	for _, end := range weakNames {
-		if len(value) >= minWeak && (plain == end || end == "key" && strings.HasSuffix(plain, end) || strings.HasSuffix(strings.ToLower(name), "_"+end)) {
+		if name == end || strings.HasSuffix(name, "_"+end) {
 			return true
 		}
 	}
-	return false
+	return strings.HasSuffix(joined, "key")
 }
 
 // trivial reports whether a value is a switch or a small number, such as that of
@@ -112,7 +117,9 @@ func random(s string) bool {
 
 // standsIn reports whether a value is a reference in some client's spelling, so
 // that there is no secret in it.
-func standsIn(value string) bool { return strings.Contains(value, "${") || reference.MatchString(value) }
+func standsIn(value string) bool {
+	return strings.Contains(value, "${") || reference.MatchString(value)
+}
 
 var reference = regexp.MustCompile(`^(?:\$[A-Za-z_]\w*|%[A-Za-z_]\w*%|\{(?:env|file):[^{}]*\}|\{\{[^{}]*\}\}|\$\(.*\)|` + "`.*`" + `|<[^<>]*>|\*+)$`)
 

@@ -306,7 +306,7 @@ func (s *Store) Probe(ctx context.Context, name string) (Probed, error) {
 	if err != nil {
 		return Probed{}, err
 	}
-	report, err := s.opts.Probe(ctx, launch, &probe.Options{Vars: vars})
+	report, err := s.check(ctx, &e.Server, launch, vars)
 	if err != nil {
 		return Probed{}, err
 	}
@@ -314,6 +314,28 @@ func (s *Store) Probe(ctx context.Context, name string) (Probed, error) {
 		return Probed{report, true}, nil
 	}
 	return Probed{report, false}, s.verified(ctx, name, e)
+}
+
+// check probes a launch. What the server says about itself shows no value that it
+// was given, unless that is too short to tell.
+func (s *Store) check(ctx context.Context, server *normalize.Server, launch normalize.Launch, vars []normalize.Vars) (probe.Report, error) {
+	found, err := s.opts.Probe(ctx, launch, &probe.Options{Vars: vars})
+	if err != nil {
+		return probe.Report{}, err
+	}
+	var given []string
+	for _, name := range refNames(server) {
+		for _, ask := range vars {
+			if value, _, ok := ask(name); ok && len(value) >= minWeak {
+				given = append(given, value, "***")
+			}
+		}
+	}
+	hide := strings.NewReplacer(given...).Replace
+	found.Name, found.Version = hide(found.Name), hide(found.Version)
+	changeAll(&found.Tools, hide)
+	changeAll(&found.Duplicates, hide)
+	return found, nil
 }
 
 // verified notes that a connection was seen as it was registered, if it is still
