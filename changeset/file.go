@@ -89,20 +89,23 @@ func decode(id string, data []byte) (*record, error) {
 	if !ok {
 		return nil, errDamaged
 	}
-	r := &record{}
-	if err := json.Unmarshal(head, &r.Changeset); err != nil || r.Digest != "" || r.Damaged {
-		return nil, errDamaged
-	}
-	// Comparing with what Marshal gives refuses unknown and repeated keys, and
-	// every other spelling.
-	if again, err := canon.Marshal(r.Changeset); err != nil || !bytes.Equal(again, head) {
-		return nil, errDamaged
-	}
-	if r.ID != id || !r.plausible() || !r.cut(rest) {
+	r, ok := readHead(head)
+	if !ok || r.ID != id || !r.plausible() || !r.cut(rest) {
 		return nil, errDamaged
 	}
 	r.Digest = sum
 	return r, nil
+}
+
+// readHead reads the header. Comparing with what Marshal gives refuses unknown
+// and repeated keys, and every other spelling.
+func readHead(head []byte) (*record, bool) {
+	r := &record{}
+	if err := json.Unmarshal(head, &r.Changeset); err != nil {
+		return nil, false
+	}
+	again, err := canon.Marshal(r.Changeset)
+	return r, err == nil && bytes.Equal(again, head)
 }
 
 // cutSum splits the sum at the end off.
@@ -142,7 +145,7 @@ func (r *record) cut(rest []byte) bool {
 // plausible reports whether the fields could have been written: a sum only
 // tells that nothing changed since.
 func (r *record) plausible() bool {
-	return isID(r.ID) && r.Writer != "" && r.Operations != nil && len(r.Operations) <= mostOperations &&
+	return isID(r.ID) && r.Digest == "" && !r.Damaged && r.Writer != "" && r.Operations != nil && len(r.Operations) <= mostOperations &&
 		r.Created.Equal(stamp(r.Created)) && r.Updated.Equal(stamp(r.Updated)) &&
 		!slices.ContainsFunc(r.Operations, func(o Operation) bool { return !o.plausible() })
 }

@@ -103,6 +103,7 @@ const (
 	maxViews       = 64
 	maxOutputs     = 64
 	maxValidators  = 16
+	maxName        = 2 * maxWord // of a file that the store makes: an id, a view and an extension
 )
 
 // withDefaults returns a copy of o with its zero fields set, or the first rule
@@ -193,42 +194,52 @@ func isViewID(id string) bool {
 	return ok
 }
 
-// checkFolders makes sure that what is written to can hold nothing else: no two
-// of the folders and outputs may lie in each other, as any file system sees it.
-// That the outputs lie in the docs folder is the project's own affair.
+// checkFolders makes sure that what is written to can hold nothing else: the
+// two folders may lie neither in each other nor in what nothing may write to,
+// nor the other way round, as any file system sees it. That an output lies
+// among the documents is the project's own affair.
 func (o *Options) checkFolders() error {
-	var kept []string
-	for _, out := range o.Outputs {
-		kept = append(kept, out.Path)
+	kept, err := o.kept()
+	if err != nil {
+		return err
 	}
-	switch hidden := func(p string) bool { return strings.HasPrefix(p, ".") }; {
-	case o.Docs != ".":
-		kept = append(kept, o.Docs)
-	case !hidden(o.Changesets) || !hidden(o.Previews):
-		return fmt.Errorf("the folders %.160q and %.160q are among the documents", o.Changesets, o.Previews)
-	}
-	for _, p := range append(kept, o.Changesets, o.Previews) {
-		if err := rootfs.Check(p); err != nil {
+	written := []string{o.Changesets, o.Previews}
+	for _, dir := range written {
+		// With room for the names that the store makes.
+		if err := first(rootfs.Check(dir), rootfs.Check(dir+"/"+strings.Repeat("x", maxName))); err != nil {
 			return err
 		}
-	}
-	if overlap(o.Changesets, o.Previews) {
-		return fmt.Errorf("the folders %.160q and %.160q overlap", o.Changesets, o.Previews)
-	}
-	for _, p := range kept {
-		for _, dir := range []string{o.Changesets, o.Previews} {
+		for _, p := range kept {
 			if overlap(p, dir) {
 				return fmt.Errorf("the folder %.160q overlaps %.160q, which nothing may write to", dir, p)
 			}
 		}
-	}
-	// Room for the names that the store makes.
-	for _, dir := range []string{o.Changesets, o.Previews} {
-		if err := rootfs.Check(dir + "/" + strings.Repeat("x", 2*maxWord)); err != nil {
-			return err
+		if o.Docs == "." && !strings.HasPrefix(dir, ".") {
+			return fmt.Errorf("the folder %.160q is among the documents", dir)
 		}
 	}
+	if overlap(written[0], written[1]) {
+		return fmt.Errorf("the folders %.160q and %.160q overlap", written[0], written[1])
+	}
 	return nil
+}
+
+// kept returns the paths that nothing may write to, but for a docs folder that
+// is the root.
+func (o *Options) kept() ([]string, error) {
+	var kept []string
+	if o.Docs != "." {
+		kept = append(kept, o.Docs)
+	}
+	for _, out := range o.Outputs {
+		kept = append(kept, out.Path)
+	}
+	for _, p := range kept {
+		if err := rootfs.Check(p); err != nil {
+			return nil, err
+		}
+	}
+	return kept, nil
 }
 
 // overlap reports whether one path is, or lies in, the other.

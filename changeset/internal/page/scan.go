@@ -146,31 +146,38 @@ func (s *scanner) heading(text []byte, start, indent int) bool {
 		s.findLinks(title)
 		return true
 	}
-	level := underline(text)
-	if level == 0 {
-		return false
+	if level := underline(text); level > 0 {
+		return s.underlined(level, start)
 	}
-	if s.para >= 0 && (s.inList || s.inQuote(start)) {
-		// Not underlined, unless the line above has left the item or quote.
+	return false
+}
+
+// underlined reads a line that may underline a heading, be a rule, or neither.
+func (s *scanner) underlined(level, start int) bool {
+	if s.para < 0 {
+		return level == 2 // a rule, or text
+	}
+	if quote := s.inQuote(start); quote || s.inList {
+		// Not underlined, unless the line above has left the quote or item.
 		above := s.raw[s.last:start]
-		inside := above[0] == '>' || s.inList && (above[0] == ' ' || above[0] == '\t' || listMarker(above) > 0)
-		s.ambiguous = s.ambiguous || !inside
-		if level == 1 {
-			return true // text
+		s.ambiguous = s.ambiguous || above[0] != '>' && (quote && !s.inList || !inItem(above))
+		if level == 2 {
+			s.endParagraph(start)
 		}
+		return true
 	}
-	if s.para < 0 || s.inList || s.inQuote(start) {
-		s.endParagraph(start)
-		return level == 2 // a rule
-	}
-	// What looks like the target of a link is none if it is underlined, but
-	// only if it is not one.
-	s.ambiguous = s.ambiguous || s.raw[s.para] == '[' && bytes.Contains(s.raw[s.para:start], []byte("]:"))
 	from := s.para
 	title := bytes.TrimSpace(s.raw[from:start])
+	// The target of a link cannot be underlined, but only if it is one.
+	s.ambiguous = s.ambiguous || title[0] == '[' && bytes.Contains(title, []byte("]:"))
 	s.endParagraph(start)
 	s.addSection(level, title, from)
 	return true
+}
+
+// inItem reports whether a line begins a list item or is indented as one.
+func inItem(line []byte) bool {
+	return line[0] == ' ' || line[0] == '\t' || listMarker(line) > 0
 }
 
 // addSection begins a section.
