@@ -38,13 +38,34 @@ const (
 	maxTime, maxThreads  = 16, 16
 )
 
-// An envelope is the content of the vault's file. It is not changed after it
-// was decoded.
+// An envelope is the content of the vault's file, JSON with two spaces for
+// each level and a line end. It is not changed after it was decoded.
+//
+// All keys are 32 bytes, derived with HKDF-SHA256 from another key, a salt, and
+// an info text that names the one use of the result; "mcpcontract-vault|1|"
+// stands before each. All boxes are a random nonce of 12 bytes and the
+// ciphertext and tag of AES-256-GCM. What is bound together is a row of byte
+// strings, each after its length in 8 bytes, big-endian, as are all numbers.
+//
+//   - A slot's box holds the data key. Its key comes from that of the provider,
+//     with the slot's salt, for "slot|" and the kind. It is bound to format,
+//     version and id of the vault, and id, kind, salt and costs of the slot, so
+//     that no other costs can be put to a passphrase.
+//   - A profile's box holds the JSON of a slice, with spaces after it up to a
+//     multiple of 256 bytes. Its key comes from the data key, with the vault's
+//     id as salt, for "slice|" and the profile's name. It is bound to format,
+//     version, id and that name, so that it opens in no other place.
+//   - The code is HMAC-SHA256 under a key from the data key, with the vault's
+//     id as salt, for "mac". It covers the head with the number of slots, each
+//     slot with its box, and each profile with its name, parent and box, in the
+//     order of the names, so that parts of two states do not mix.
+//
+// The format has one form only, see decode.
 type envelope struct {
 	Format string         `json:"format"`
 	V      int            `json:"v"`
 	ID     []byte         `json:"id"`
-	Gen    uint64         `json:"gen"`
+	Gen    uint64         `json:"gen"` // grows with every save
 	Slots  []slot         `json:"slots"`
 	Slices map[string]box `json:"slices"`
 	MAC    []byte         `json:"mac"`
@@ -81,6 +102,7 @@ func decode(data []byte) (*envelope, error) {
 		Format string `json:"format"`
 		V      int    `json:"v"`
 	}
+	// The version is looked at first: a later one may have any form.
 	if len(data) == 0 {
 		return nil, fault(CodeDamaged, "open", "it is empty")
 	}
@@ -141,6 +163,8 @@ func (e *envelope) faultOf(profile string) string {
 	if !validProfile(profile) || n <= 0 || n%padding != 0 {
 		return "a profile is not well formed"
 	}
+	// No profile has the name "", so that default has no parent and all others
+	// have one that is there.
 	if _, ok := e.Slices[b.Parent]; ok == (profile == Default) {
 		return "a profile has no parent, or one that is missing"
 	}

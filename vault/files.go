@@ -52,6 +52,7 @@ func makeDir(dir string) (*rootfs.Root, error) {
 	}
 	above, missing := filepath.Dir(abs), filepath.Base(abs)
 	for {
+		// rootfs opens only what is there, so find where it begins.
 		_, err := os.Lstat(above)
 		if !errors.Is(err, fs.ErrNotExist) || above == filepath.Dir(above) {
 			break
@@ -84,6 +85,8 @@ func private(info fs.FileInfo) string {
 }
 
 // checkPrivate refuses the directory, or the file in it, if it is not private.
+// It looks again by name, because rootfs does not tell the owner of what it
+// opened; who can swap a file in a private directory is its owner or root.
 func checkPrivate(root files, name string) error {
 	info, err := os.Lstat(filepath.Join(root.Dir(), name))
 	if err != nil {
@@ -117,6 +120,8 @@ func readFile(root files) ([]byte, error) {
 // The state before stays in vault.bak; backup is false where there is none.
 func replaceFile(root files, data []byte, backup bool) error {
 	dropTemps(root)
+	// A copy and not a second name: a file with two is refused, because the
+	// other may lie anywhere. The old file keeps its name until the last step.
 	if backup {
 		temp := rootfs.TempPrefix + rand.Text()
 		if _, _, err := root.Copy(fileName, temp, maxFile, 0o600); err != nil {

@@ -43,10 +43,14 @@ type keyFile struct{ path string }
 // otherwise.
 func KeyFile(path string) KeyProvider { return &keyFile{path: path} }
 
+// Kind returns "keyfile".
 func (*keyFile) Kind() string { return kindFile }
 
+// Enroll returns the key that the file holds. It makes none: a slot that is
+// added must not change what opens another vault.
 func (k *keyFile) Enroll(ctx context.Context, s Slot) ([]byte, error) { return k.Key(ctx, s) }
 
+// Key reads the file after it saw that nobody else can.
 func (k *keyFile) Key(_ context.Context, s Slot) ([]byte, error) {
 	const op = "key"
 	info, err := os.Stat(k.path)
@@ -65,6 +69,7 @@ func (k *keyFile) Key(_ context.Context, s Slot) ([]byte, error) {
 		return nil, &Error{Code: CodeLocked, Op: op, Err: err}
 	}
 	defer clear(text)
+	// What was looked at must be what was read.
 	if now, err := os.Stat(k.path); err != nil || !os.SameFile(info, now) {
 		return nil, fault(CodeKeyUnsafe, op, "%.160q was replaced while it was read", k.path)
 	}
@@ -81,6 +86,7 @@ func inside(path, dir string) bool {
 	if err != nil {
 		return true
 	}
+	// Directories are compared, not names: one may have several.
 	path, err = filepath.EvalSymlinks(path)
 	if err == nil {
 		path, err = filepath.Abs(path)
@@ -141,10 +147,14 @@ type envKey struct{ name string }
 // the variable out of that of children.
 func Env(name string) KeyProvider { return &envKey{name: name} }
 
+// Kind returns "env".
 func (*envKey) Kind() string { return kindEnv }
 
+// Enroll returns the key in the variable.
 func (k *envKey) Enroll(ctx context.Context, s Slot) ([]byte, error) { return k.Key(ctx, s) }
 
+// Key reads the variable at every call, so that a process may take it out of its
+// environment between two.
 func (k *envKey) Key(context.Context, Slot) ([]byte, error) {
 	text, ok := os.LookupEnv(k.name)
 	if !ok {

@@ -39,10 +39,14 @@ func Passphrase(ask func(ctx context.Context) ([]byte, error)) KeyProvider {
 	return &passphrase{ask: ask, time: newTime, memory: newMemory, threads: newThreads}
 }
 
+// Kind returns "passphrase".
 func (*passphrase) Kind() string { return kindPassphrase }
 
+// Enroll asks for a passphrase that is to open the slot.
 func (p *passphrase) Enroll(ctx context.Context, s Slot) ([]byte, error) { return p.Key(ctx, s) }
 
+// Key asks, and derives the key with the salt and the costs of the slot. The
+// costs were bounded when the file was decoded.
 func (p *passphrase) Key(ctx context.Context, s Slot) ([]byte, error) {
 	const op = "key"
 	if p.ask == nil {

@@ -19,9 +19,9 @@ const (
 	idSize    = 16 // of a vault's id
 	saltSize  = 16
 	macSize   = sha256.Size
-	overhead  = 12 + 16 // the nonce and the tag of AES-256-GCM
-	padding   = 256     // the step in which the content of a profile grows
-	keyPrefix = format + "|1|"
+	overhead  = 12 + 16        // the nonce and the tag of AES-256-GCM
+	padding   = 256            // the step in which the content of a profile grows
+	keyPrefix = format + "|1|" // of what a derived key is for
 )
 
 // errUnsealed says that a box does not open. It tells nothing else on purpose.
@@ -67,7 +67,8 @@ func aead(key, salt []byte, use string) (cipher.AEAD, error) {
 	return cipher.NewGCMWithRandomNonce(block)
 }
 
-// seal returns a nonce and the sealed text.
+// seal returns a nonce and the sealed text. Nonces are random, which is safe for
+// 2^32 texts under one key; a slot's key seals one, a profile's one each save.
 func seal(key, salt []byte, use string, plain, bound []byte) ([]byte, error) {
 	c, err := aead(key, salt, use)
 	if err != nil {
@@ -76,7 +77,8 @@ func seal(key, salt []byte, use string, plain, bound []byte) ([]byte, error) {
 	return c.Seal(nil, nil, plain, bound), nil
 }
 
-// unseal returns the text in a box, which the caller clears.
+// unseal returns the text in a box, which the caller clears. The error is the
+// same whatever is wrong.
 func unseal(key, salt []byte, use string, box, bound []byte) ([]byte, error) {
 	c, err := aead(key, salt, use)
 	if err != nil {
@@ -122,6 +124,7 @@ func openSlice(id, dek []byte, profile string, sealed []byte) (*slice, error) {
 	}
 	defer clear(plain)
 	s := newSlice()
+	// An error of encoding/json may quote the text.
 	if err := json.Unmarshal(plain, s); err != nil || !s.valid() {
 		return nil, errUnsealed
 	}
@@ -154,7 +157,8 @@ func (e *envelope) mac(dek []byte) ([]byte, error) {
 	return h.Sum(nil), nil
 }
 
-// authentic reports whether e was written by somebody with the data key.
+// authentic reports whether e was written by somebody with the data key. It
+// takes the same time wherever the code differs.
 func (e *envelope) authentic(dek []byte) bool {
 	want, err := e.mac(dek)
 	return err == nil && hmac.Equal(want, e.MAC)

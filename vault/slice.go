@@ -74,9 +74,12 @@ type view struct {
 	changed map[string]bool // profiles to seal again
 	dirty   bool            // anything changed
 	revoked bool            // a key is to open nothing any more
+
+	provider KeyProvider // to be asked from now on, if not nil
 }
 
-// close forgets the key.
+// close forgets the key. Values that were opened are left to the garbage
+// collector: encoding/json made copies of them that nobody can reach.
 func (w *view) close() { clear(w.dek) }
 
 // slice returns the content of a profile, opened once.
@@ -122,6 +125,7 @@ func (w *view) secret(profile, name string) (Secret, Origin, error) {
 		}
 		return !ok
 	})
+	// One that is hidden looks like one that is missing.
 	if err == nil && origin.Profile == "" {
 		err = &Error{Code: CodeSecretMissing, Profile: profile, Name: name}
 	}

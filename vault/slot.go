@@ -40,8 +40,8 @@ type Slot struct {
 	// Kind is that of the provider whose key opens it.
 	Kind string
 
-	dir  string // of the vault
-	slot *slot
+	dir  string // of the vault, where no key may lie
+	slot *slot  // with the salt and the costs of a passphrase
 }
 
 // describe returns the slot as providers see it.
@@ -74,6 +74,7 @@ func newSlot(ctx context.Context, id, dek []byte, dir string, p KeyProvider) (sl
 	if pass, ok := p.(*passphrase); ok {
 		s.Time, s.Memory, s.Threads = pass.time, pass.memory, pass.threads
 	}
+	// Only a passphrase has costs, and only its kind says so in the file.
 	if !validKind(s.Kind) || (s.Kind == kindPassphrase) != (s.Time > 0) {
 		return s, fault(CodeKey, "enroll", "the kind %.80q is not well formed, or taken", s.Kind)
 	}

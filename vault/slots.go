@@ -45,7 +45,7 @@ func (v *Vault) RemoveSlot(ctx context.Context, id string) error {
 // Copies of the old file open with the old keys as before; change what is in
 // them where those are known to others.
 func (v *Vault) Rotate(ctx context.Context, providers ...KeyProvider) error {
-	err := v.change(ctx, "rotate", func(w *view) error {
+	return v.change(ctx, "rotate", func(w *view) error {
 		for profile := range w.env.Slices {
 			if _, err := w.slice(profile); err != nil {
 				return named("rotate", err)
@@ -59,15 +59,9 @@ func (v *Vault) Rotate(ctx context.Context, providers ...KeyProvider) error {
 		}
 		clear(w.dek)
 		w.dek, w.env.Slots, w.revoked = dek, list, true
+		w.provider = providers[0] // the one that opened the vault may be left out
 		return nil
 	})
-	if err != nil {
-		return err
-	}
-	v.state.mu.Lock()
-	defer v.state.mu.Unlock()
-	v.state.provider = providers[0]
-	return nil
 }
 
 // Verify reads the file and opens everything in it.

@@ -37,6 +37,7 @@ func (v *Vault) change(ctx context.Context, op string, fn func(*view) error) err
 		return err
 	}
 	defer unlock()
+	// Only what is read under the lock may be built upon.
 	now, err := v.view(ctx)
 	if err != nil {
 		return err
@@ -65,7 +66,7 @@ func (tx *Tx) in(op, profile, name string, fn func(s *slice) error) error {
 	if err == nil {
 		err = fn(s)
 	}
-	if err == nil {
+	if err == nil { // a refused call changes nothing
 		tx.view.touch(profile)
 	}
 	return named(op, err)
@@ -146,6 +147,7 @@ func (tx *Tx) Hide(profile, name string) error {
 	return tx.put("hide", profile, name, secretEntry{Hidden: true})
 }
 
+// put stores an entry within the limits.
 func (tx *Tx) put(op, profile, name string, e secretEntry) error {
 	return tx.in(op, profile, name, func(s *slice) error {
 		_, there := s.Secrets[name]

@@ -45,7 +45,7 @@ type state struct {
 	mu       sync.Mutex
 	provider KeyProvider
 	oldest   uint64    // generation that is still accepted
-	raw      []byte    // the file that env was read from
+	raw      []byte    // the file that env was read from, to tell whether it changed
 	env      *envelope // verified
 	dek      []byte    // the data key; nil after Close
 }
@@ -83,6 +83,7 @@ func (v *Vault) fill(ctx context.Context, parents map[string]box, content map[st
 		return err
 	}
 	defer unlock()
+	// Whatever has the name, damaged or not, may be somebody's only copy.
 	if _, err := v.root.Stat(fileName); rootfs.CodeOf(err) != rootfs.NotFound {
 		return &Error{Code: CodeExists, Op: "create", Name: fileName, Err: err}
 	}
@@ -90,11 +91,10 @@ func (v *Vault) fill(ctx context.Context, parents map[string]box, content map[st
 	if env.Slots, err = newSlots(ctx, env.ID, v.state.dek, v.root.Dir(), providers); err != nil {
 		return err
 	}
-	w := &view{env: env, dek: v.state.dek, opened: content, changed: map[string]bool{}}
+	w := &view{env: env, dek: v.state.dek, opened: content, changed: map[string]bool{}, provider: providers[0]}
 	for profile := range parents {
 		w.changed[profile] = true
 	}
-	v.state.provider = providers[0]
 	return v.save(w)
 }
 
@@ -144,6 +144,7 @@ func (v *Vault) Close() error {
 	if s.dek == nil {
 		return nil
 	}
+	// Calls under way have a copy of the key, which they clear themselves.
 	clear(s.dek)
 	s.dek = nil
 	return failed("close", v.root.Close())
@@ -163,7 +164,9 @@ func (v *Vault) accept(ctx context.Context, data []byte) error {
 	case !bytes.Equal(env.ID, s.env.ID):
 		return fault(CodeTampered, "read", "another vault is in its place")
 	case !sameSlots(env.Slots, s.env.Slots):
-		dek = nil // the data key may be a new one
+		// The data key may be a new one. If the slots are as they were, it is
+		// not, and nobody is asked: what does not fit is tampering.
+		dek = nil
 	}
 	if dek == nil {
 		if dek, err = env.unlock(ctx, v.root.Dir(), s.provider); err != nil {
@@ -173,6 +176,7 @@ func (v *Vault) accept(ctx context.Context, data []byte) error {
 	if !env.authentic(dek) {
 		return &Error{Code: CodeTampered, Op: "open"}
 	}
+	// Only now is the number worth anything.
 	if env.Gen < s.oldest {
 		return fault(CodeRollback, "open", "it has generation %d, %d was seen", env.Gen, s.oldest)
 	}
@@ -238,7 +242,7 @@ func (v *Vault) lock(ctx context.Context, op string) (unlock func(), err error) 
 // save writes what w holds and makes it the present state. The caller holds
 // the lock.
 func (v *Vault) save(w *view) error {
-	backup := w.env.Gen > 0
+	backup := w.env.Gen > 0 // else this is the first file
 	env, data, err := w.seal()
 	if err != nil {
 		return err
@@ -251,6 +255,9 @@ func (v *Vault) save(w *view) error {
 	defer s.mu.Unlock()
 	if s.dek != nil { // not closed meanwhile
 		s.hold(env, data, bytes.Clone(w.dek))
+		if w.provider != nil {
+			s.provider = w.provider
+		}
 	}
 	return nil
 }
