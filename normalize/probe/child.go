@@ -188,11 +188,12 @@ func (p *probe) localOnce(ctx context.Context, version string) (report Report, d
 	if err != nil {
 		return Report{}, false, err
 	}
-	t := &stdioTransport{probe: p, in: c.in, out: c.out, wait: min(discoverWait, p.opts.timeout()/3)}
+	t := &stdioTransport{probe: p, in: c.in, out: c.out, wait: min(discoverWait, p.budget/3)}
 	// A program that does not read holds up whoever writes to it.
 	release := context.AfterFunc(ctx, c.closeStreams)
 	report, err = p.session(ctx, t, version)
 	release()
+	t.end()
 	if err != nil && ctx.Err() == nil && !answered(err) {
 		if how, ended := c.ended(); ended {
 			died = p.now().phase == Handshake

@@ -20,8 +20,10 @@
 //
 // # Local servers
 //
-// A program gets the variables that its launch names, and of the host's only the
-// base that [Options] describes. It runs in a process group of its own, and the
+// A program gets the variables that its launch names, and of the host's only
+// these: PATH, HOME, USER, LOGNAME, SHELL, TMPDIR, LANG, LC_ALL, LC_CTYPE and TZ,
+// and on Windows those that find programs, the system and the user's folders. It
+// is looked for in the PATH that it has then. It runs in a process group of its own, and the
 // whole group has ended when Check returns: its standard input is closed, after
 // a grace period the group is asked to end (SIGTERM), then killed. Only a
 // process that has left the group on purpose escapes that, except on Windows,

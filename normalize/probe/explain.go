@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"net/url"
 	"os/exec"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -63,11 +64,11 @@ func (p *probe) timedOut() *Error {
 	case s.noise.lines > 0 && !s.noise.spoke:
 		return p.onlyNoise()
 	case s.denied:
-		e = p.errorf(Timeout, "the server answered %s and then did not finish within %v: it may want credentials", s.status, p.opts.timeout())
+		e = p.errorf(Timeout, "the server answered %s and then did not finish within %v: it may want credentials", s.status, p.budget.Round(time.Millisecond))
 	case s.phase == Start:
-		e = p.errorf(Timeout, "the server could not be reached within %v", p.opts.timeout())
+		e = p.errorf(Timeout, "the server could not be reached within %v", p.budget.Round(time.Millisecond))
 	default:
-		e = p.errorf(Timeout, "the server did not finish within %v", p.opts.timeout())
+		e = p.errorf(Timeout, "the server did not finish within %v", p.budget.Round(time.Millisecond))
 	}
 	e.Err = context.DeadlineExceeded
 	return e

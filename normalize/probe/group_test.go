@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -59,26 +58,6 @@ func TestTheWholeGroupEnds(t *testing.T) {
 				t.Errorf("ended after %v", took)
 			}
 			t.Logf("all ended %v after the start", took.Round(time.Millisecond))
-		})
-	}
-}
-
-// TestMemory runs a probe in a process of its own, whose peak the system
-// tells.
-func TestMemory(t *testing.T) {
-	limit := int64(160 << 20)
-	for _, kind := range []string{"huge", "endless-line", "noisy-stderr"} {
-		t.Run(kind, func(t *testing.T) {
-			cmd := exec.CommandContext(t.Context(), os.Args[0], kind)
-			cmd.Env = append(os.Environ(), peerVar+"=probe")
-			if out, err := cmd.CombinedOutput(); err != nil {
-				t.Fatalf("%v: %s", err, out)
-			}
-			peak := peakBytes(cmd.ProcessState.SysUsage().(*syscall.Rusage))
-			if peak > limit {
-				t.Errorf("the probe took %d MiB", peak>>20)
-			}
-			t.Logf("peak %d MiB", peak>>20)
 		})
 	}
 }

@@ -21,10 +21,10 @@ func startGroup(cmd *exec.Cmd) (*group, error) {
 }
 
 // terminate asks all processes of the group to end.
-func (g *group) terminate() { g.signal(syscall.SIGTERM) }
+func (g *group) terminate() { _ = g.signal(syscall.SIGTERM) } // alive tells what came of it
 
 // kill ends all processes of the group.
-func (g *group) kill() { g.signal(syscall.SIGKILL) }
+func (g *group) kill() { _ = g.signal(syscall.SIGKILL) }
 
 // alive reports whether a process of the group runs. Once there is none, its id
 // may be given to another group, so nothing is sent to it after that.

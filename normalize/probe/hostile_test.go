@@ -3,12 +3,18 @@ package probe_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/mcpcontract/mcpcontract/normalize"
 	"github.com/mcpcontract/mcpcontract/normalize/probe"
 )
 
@@ -91,7 +97,7 @@ func TestCanceledContextComesBackAsItIs(t *testing.T) {
 		stop := time.AfterFunc(when, cancel)
 		_, err := probe.Check(ctx, peer(t, "silent"), nil)
 		stop.Stop()
-		if err != context.Canceled {
+		if err != context.Canceled { //nolint:errorlint // as it is, not wrapped
 			t.Errorf("canceled after %v: %v", when, err)
 		}
 		cancel()
@@ -105,5 +111,70 @@ func TestMuchOnStderrIsNoFailure(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"stew"}, report.Tools); diff != "" {
 		t.Errorf("tools (-want +got):\n%s", diff)
+	}
+}
+
+func TestDeadlineOfTheContext(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 400*time.Millisecond)
+	defer cancel()
+	begin := time.Now()
+	_, err := probe.Check(ctx, peer(t, "silent"), nil)
+	if probe.CodeOf(err) != probe.Timeout || !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("error %v", err)
+	}
+	if took := time.Since(begin); took > 2*time.Second {
+		t.Errorf("a probe of 400 ms took %v", took)
+	}
+}
+
+func TestErrorText(t *testing.T) {
+	e := &probe.Error{Code: probe.Failed, Server: "pear", Phase: probe.Handshake, Message: "it does not ripen", Stderr: strings.Repeat("ä", 600) + "\nno sun"}
+	want := `probe of "pear", handshake: it does not ripen; stderr: "...` + strings.Repeat("ä", 508) + `\nno sun"`
+	if diff := cmp.Diff(want, e.Error()); diff != "" {
+		t.Errorf("text (-want +got):\n%s", diff)
+	}
+	if e.ErrorCode() != "probe_failed" || probe.CodeOf(e) != probe.Failed || probe.CodeOf(context.Canceled) != "" || e.Unwrap() != nil {
+		t.Errorf("code %q", e.ErrorCode())
+	}
+}
+
+// TestNoGoroutineIsLeft probes all kinds of servers and waits a little for what
+// is on its way out.
+func TestNoGoroutineIsLeft(t *testing.T) {
+	url := start(t, http.NotFoundHandler())
+	before := runtime.NumGoroutine()
+	for _, kind := range []string{"sdk", "legacy", "dies", "garbage", "silent", "closes", "no-discover", "asks"} {
+		_, _ = probe.Check(t.Context(), peer(t, kind), &probe.Options{Timeout: 300 * time.Millisecond})
+	}
+	_, _ = probe.Check(t.Context(), remote(normalize.HTTP, url), nil)
+	_, _ = probe.Check(t.Context(), remote(normalize.SSE, url), nil)
+	deadline := time.Now().Add(20 * time.Second)
+	for runtime.NumGoroutine() > before && time.Now().Before(deadline) {
+		time.Sleep(10 * time.Millisecond)
+	}
+	if after := runtime.NumGoroutine(); after > before {
+		stacks := make([]byte, 1<<16)
+		t.Errorf("%d goroutines, %d before:\n%s", after, before, stacks[:runtime.Stack(stacks, true)])
+	}
+}
+
+// TestMemory runs a probe in a process of its own, which tells how much memory
+// it has ever taken.
+func TestMemory(t *testing.T) {
+	const limit = 96 << 20
+	for _, kind := range []string{"huge", "endless-line", "noisy-stderr"} {
+		t.Run(kind, func(t *testing.T) {
+			cmd := exec.CommandContext(t.Context(), os.Args[0], kind)
+			cmd.Env = append(os.Environ(), peerVar+"=probe")
+			out, err := cmd.Output()
+			if err != nil {
+				t.Fatalf("%v: %s", err, out)
+			}
+			var taken int
+			if _, err := fmt.Sscan(string(out), &taken); err != nil || taken == 0 || taken > limit {
+				t.Errorf("the probe took %d MiB (%v): %s", taken>>20, err, out)
+			}
+			t.Logf("%d MiB", taken>>20)
+		})
 	}
 }

@@ -109,7 +109,7 @@ func (p *probe) reachOnce(ctx context.Context, transport http.RoundTripper, vers
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	if version == "" {
-		timer := time.AfterFunc(min(discoverWait, p.opts.timeout()/3), func() {
+		timer := time.AfterFunc(min(discoverWait, p.budget/3), func() {
 			if p.now().phase == Handshake {
 				stop()
 			}

@@ -143,8 +143,8 @@ func TestHostileAddresses(t *testing.T) {
 			w.WriteHeader(400)
 			gigabyte("application/json", x)(w, r)
 		}, 0, failure{probe.TooLarge, probe.Handshake}, "message of more than 4194304"},
-		{"redirects elsewhere", normalize.HTTP, http.RedirectHandler(elsewhere, 307).ServeHTTP, 0, failure{probe.Failed, probe.Handshake}, "points to another one"},
-		{"redirects in circles", normalize.HTTP, http.RedirectHandler("/", 307).ServeHTTP, 0, failure{probe.Failed, probe.Handshake}, "too many redirects"},
+		{"redirects elsewhere", normalize.HTTP, http.RedirectHandler(elsewhere, http.StatusTemporaryRedirect).ServeHTTP, 0, failure{probe.Failed, probe.Handshake}, "points to another one"},
+		{"redirects in circles", normalize.HTTP, http.RedirectHandler("/", http.StatusTemporaryRedirect).ServeHTTP, 0, failure{probe.Failed, probe.Handshake}, "too many redirects"},
 		{"endpoint elsewhere", normalize.SSE, write("text/event-stream", "event: endpoint\ndata: "+elsewhere+"/x\n\n"), 0, failure{probe.Failed, probe.Handshake}, "points to another one"},
 		{"stream ends", normalize.SSE, write("text/event-stream", "event: endpoint\ndata: /x\n\n"), 0, failure{probe.Failed, probe.Handshake}, ""},
 	}

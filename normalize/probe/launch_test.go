@@ -56,7 +56,7 @@ func TestEnvironment(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if real, _ := filepath.EvalSymlinks(dir); !slices.Contains(report.Tools, "in "+real) {
+	if folder, _ := filepath.EvalSymlinks(dir); !slices.Contains(report.Tools, "in "+folder) {
 		t.Errorf("the program did not run in %s: %q", dir, report.Tools)
 	}
 }

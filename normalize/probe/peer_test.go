@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -167,9 +168,9 @@ func garbage([]string) {
 func huge(oneLine bool) {
 	chunk := []byte(strings.Repeat("x", 1<<16))
 	if !oneLine {
-		for i := 0; i < len(chunk); i += 128 {
+		for i := 0; i < len(chunk); i += 512 {
 			copy(chunk[i:], "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\",\"params\":{\"level\":\"info\",\"data\":\"")
-			copy(chunk[i+124:], "\"}}\n")
+			copy(chunk[i+508:], "\"}}\n")
 		}
 	}
 	for range 1 << 14 {
@@ -228,7 +229,7 @@ func grandchild(args []string) {
 	time.Sleep(10 * time.Minute)
 }
 
-// asks asks for input before it answers anything.
+// asks wants all kinds of input before it answers anything.
 func asks([]string) {
 	var waiting json.RawMessage
 	var refused []string
@@ -304,14 +305,16 @@ func listens(args []string) {
 	fmt.Fprintln(os.Stderr, http.ListenAndServe(args[0], mcp.NewStreamableHTTPHandler(get, nil)))
 }
 
-// probes probes the peer of its argument.
+// probes checks the peer of its argument, and prints what memory that took.
 func probes(args []string) {
 	launch := normalize.Launch{
 		Transport: normalize.Stdio, Command: os.Args[0],
 		Env: []normalize.Pair{{Name: peerVar, Value: args[0]}},
 	}
 	report, err := probe.Check(context.Background(), launch, nil)
-	fmt.Println(report, err)
+	var memory runtime.MemStats
+	runtime.ReadMemStats(&memory)
+	fmt.Println(memory.Sys, report, err) // Sys never shrinks
 }
 
 // refuses answers every request with an error that quotes a variable.

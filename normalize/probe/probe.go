@@ -29,7 +29,7 @@ const (
 // default that its comment names. They are not changed.
 type Options struct {
 	// Timeout bounds the whole probe, the end of the server included. 0 and
-	// more than 30 seconds mean 30 seconds.
+	// more than 30 seconds mean 30 seconds; a deadline of the context counts, too.
 	Timeout time.Duration
 	// MaxBytes bounds all that the server sends, stderr apart, which is read
 	// without end and kept in part. 0 means 8 MiB.
@@ -97,7 +97,7 @@ type Report struct {
 // An error is an [*Error]: [SpawnFailed] where the program cannot be started,
 // [Timeout] and [TooLarge] where a limit ended the probe, [Unsupported] for a
 // transport other than stdio, HTTP and SSE, and else [Failed]. If ctx is
-// canceled, its error comes back as it is.
+// canceled, the program is ended and the context's error comes back as it is.
 func Check(ctx context.Context, launch normalize.Launch, opts *Options) (Report, error) {
 	p := newProbe(launch, opts)
 	if err := p.supported(); err != nil {
@@ -106,14 +106,17 @@ func Check(ctx context.Context, launch normalize.Launch, opts *Options) (Report,
 	if err := ctx.Err(); errors.Is(err, context.Canceled) {
 		return Report{}, err
 	}
-	timeout := opts.timeout()
+	p.budget = opts.timeout()
+	if last, ok := ctx.Deadline(); ok {
+		p.budget = min(p.budget, time.Until(last))
+	}
+	p.last = time.Now().Add(p.budget)
 	// The end of the program has its share of the time.
-	p.ending = min(timeout/4, 3*time.Second)
-	work, stop := context.WithTimeout(ctx, timeout-p.ending)
+	p.ending = min(p.budget/4, 3*time.Second)
+	work, stop := context.WithTimeout(ctx, p.budget-p.ending)
 	defer stop()
 	work, p.fail = context.WithCancelCause(work)
 	defer p.fail(nil)
-	p.last = time.Now().Add(timeout)
 
 	var report Report
 	var err error
@@ -139,6 +142,7 @@ type probe struct {
 	forwarded []normalize.Pair // what Launch.EnvFrom stands for
 	errors    *redactor        // for texts of errors
 	names     *redactor        // for texts of reports
+	budget    time.Duration    // for all of it
 	ending    time.Duration    // the share of the end
 	last      time.Time        // when all has to be over
 	fail      context.CancelCauseFunc
@@ -237,7 +241,7 @@ func (p *probe) skip(line []byte) bool {
 	p.noise.bytes += len(line)
 	n := p.noise
 	if n.lines == 1 {
-		p.quiet = time.AfterFunc(min(noiseWait, p.opts.timeout()/3), func() {
+		p.quiet = time.AfterFunc(min(noiseWait, p.budget/3), func() {
 			if !p.now().noise.spoke {
 				p.fail(p.onlyNoise())
 			}

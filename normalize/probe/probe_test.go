@@ -24,6 +24,7 @@ func TestCheckStdio(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.peer, func(t *testing.T) {
+			t.Parallel()
 			got, err := probe.Check(t.Context(), peer(t, test.peer), &probe.Options{Timeout: 8 * time.Second})
 			if err != nil {
 				t.Fatal(err)

@@ -25,7 +25,7 @@ func TestRedact(t *testing.T) {
 		{"short alone", []string{"no"}, "no, not now: no", false, "***, not now: ***"},
 		{"empty", []string{"", "  ", "\n"}, "a b", false, "a b"},
 		{"with a line break", []string{"plum\n"}, "is plum.", false, "is ***."},
-		{"begun before the cut", []string{"plumjam"}, "mjam is what it was", true, "***at it was"},
+		{"begun before the cut", []string{"plumjam"}, "mjam is what it was", true, "***it was"},
 		{"all is cut", []string{"plumjam"}, "mjam", true, "***"},
 		{"control characters", nil, "a\x1b[31m\rb\u202ec\x00\n\td", false, "a[31mbc\n\td"},
 		{"no text", nil, "a\xff\xfe", false, "a\uFFFD"},

@@ -46,13 +46,22 @@ type stdioTransport struct {
 	out   io.ReadCloser
 	wait  time.Duration // for an answer to server/discover
 	eof   atomic.Bool   // the program closed its side
+	conn  *stdioConn    // set by Connect
 }
 
 // Connect starts to read.
 func (t *stdioTransport) Connect(context.Context) (mcp.Connection, error) {
-	c := &stdioConn{stdioTransport: t, messages: make(chan jsonrpc.Message), closed: make(chan struct{}), pumped: make(chan struct{})}
-	go c.pump()
-	return c, nil
+	t.conn = &stdioConn{stdioTransport: t, messages: make(chan jsonrpc.Message), closed: make(chan struct{}), pumped: make(chan struct{})}
+	go t.conn.pump()
+	return t.conn, nil
+}
+
+// end closes the connection, if there is one, and waits for its reader.
+func (t *stdioTransport) end() {
+	if t.conn != nil {
+		_ = t.conn.Close() // never fails
+		<-t.conn.pumped
+	}
 }
 
 // A stdioConn is the connection to one program.
@@ -89,11 +98,7 @@ func (c *stdioConn) Write(_ context.Context, m jsonrpc.Message) error {
 		return err
 	}
 	if req, ok := m.(*jsonrpc.Request); ok && req.Method == "server/discover" {
-		timer := time.AfterFunc(c.wait, func() { c.giveUp(req.ID) })
-		go func() {
-			<-c.closed
-			timer.Stop()
-		}()
+		time.AfterFunc(c.wait, func() { c.giveUp(req.ID) })
 	}
 	c.writing.Lock()
 	defer c.writing.Unlock()

@@ -1,5 +1,0 @@
-package probe_test
-
-import "syscall"
-
-func peakBytes(usage *syscall.Rusage) int64 { return usage.Maxrss << 10 }
