@@ -9,12 +9,14 @@ import (
 	"github.com/mcpcontract/mcpcontract/normalize"
 )
 
-// A candidate is one way to run a server that one source gives.
+// A candidate is one way to run a server that one source gives. What two
+// candidates have in common is told by their targets, never by their names: a
+// README and the registry rarely call a server the same.
 type candidate struct {
-	source string // the step that gave it
-	server normalize.Server
-	target target
-	opened []string // the names that stand in place of values
+	source string           // the step that gave it
+	server normalize.Server // without values that a stranger should not give
+	target target           // what it runs, without the version
+	opened []string         // the names that stand in place of values
 	// derived is set where the source only names the package, and the command
 	// line is the usual one for such a package.
 	derived bool
@@ -24,6 +26,8 @@ type candidate struct {
 // that can be run elsewhere than in a working copy and that keep lets pass; nil
 // lets all pass.
 func (s *session) take(step, source, text string, keep func(target) bool) {
+	// The step is the file's name, which names a server that nothing else names.
+	// There is no ReadFile: a stranger's text must not choose what is read here.
 	paste, err := normalize.Parse([]byte(text), &normalize.ParseOptions{Name: step})
 	if err != nil {
 		s.note(step, source, "cannot be read: "+clip(err.Error()))
@@ -56,7 +60,9 @@ func outcome(kept, left []string) string {
 	return "gives " + listed(kept) + "; left out: " + listed(left)
 }
 
-// unusable says why a record cannot be taken, or "".
+// unusable says why a record cannot be taken, or "". A program of a working copy
+// is what developers of a server run; here, the same words would run whatever
+// lies in the folder that the caller happens to be in.
 func unusable(c *candidate, keep func(target) bool) string {
 	switch {
 	case c.server.Err != nil:
@@ -131,7 +137,8 @@ func openArgs(server *normalize.Server) (opened []string) {
 	return opened
 }
 
-// hasNote asks the normalizer what it says of a variable.
+// hasNote asks the normalizer what it says of a variable, so that there is one
+// opinion on what a secret or a danger is. What it cannot read counts as noted.
 func hasNote(name, value string, codes ...normalize.Code) bool {
 	text, err := json.Marshal(map[string]string{name: value})
 	if err != nil {
@@ -242,7 +249,9 @@ func (s *session) nothing() *Error {
 	return &Error{Code: CodeNotFound, Message: "no source says how to run it; paste a configuration or name the package, as npm:NAME, pypi:NAME or oci:IMAGE"}
 }
 
-// bestKind gives the preferred kind among those that a source gives.
+// bestKind gives the preferred kind among those that a source gives. Several
+// kinds of one source are no contradiction: a publisher offers them for the
+// same server, so a fixed order is a choice and no guess.
 func (s *session) bestKind(source string) string {
 	for _, kind := range preferred {
 		for _, c := range s.found {
@@ -292,13 +301,19 @@ func (c *candidate) plainer(than *candidate) bool {
 // withTail shows a target with its arguments.
 func (t target) withTail() string { return clip(t.String() + " " + strings.Join(t.tail, " ")) }
 
+// names counts the values that a record names, for a choice among equals.
 func names(s *normalize.Server) int { return len(s.Env) + len(s.EnvFrom) + len(s.Headers) }
 
+// ambiguous is the failure of a reference that may mean several things. All of
+// them are in the message, each in a spelling that is a reference of its own or
+// names what would be run.
 func ambiguous(what ...string) *Error {
 	return &Error{Code: CodeAmbiguous, Message: "it may be any of " + listed(what) + "; name the one that you mean"}
 }
 
-// compare holds the chosen record against every other source.
+// compare holds the chosen record against every other source. Versions are not
+// compared, since a registry and a repository are rarely at the same one, and
+// neither are other kinds of ways, which say nothing about this one.
 func (s *session) compare(chosen candidate) (agreed []string, failure *Error) {
 	var against []candidate
 	for _, c := range s.found {
@@ -332,6 +347,7 @@ func appendNew(list []string, s string) []string {
 // maxListed is how many things one sentence lists.
 const maxListed = 8
 
+// listed joins texts for a message, and counts those that are too many for it.
 func listed(list []string) string {
 	if len(list) > maxListed {
 		return strings.Join(list[:maxListed], ", ") + fmt.Sprintf(" and %d more", len(list)-maxListed)

@@ -15,7 +15,8 @@ import (
 // each task. The program gets the [Task] as one JSON object on its standard
 // input and writes its answer to its standard output. It sees no environment but
 // Env. When the time is over, and when it ends, its whole process group is
-// killed. A Command is safe for concurrent use while nobody writes to it.
+// killed; where there are no process groups, as on Windows, the program alone is.
+// A program that leaves the group on purpose is not followed. A Command is safe for concurrent use while nobody writes to it.
 type Command struct {
 	// Argv is the program, by an absolute path, and its arguments. It is the
 	// user's own configuration and never comes from a reference.
@@ -66,7 +67,8 @@ func (c *Command) Answer(ctx context.Context, task Task) (string, error) {
 	cmd.WaitDelay = pipeDelay
 	ownGroup(cmd)
 	err = cmd.Run()
-	killGroup(cmd)
+	killGroup(cmd) // also where the program ended by itself and left others behind
+	// The limit comes first: to stop the program it ends the context too.
 	switch {
 	case out.over:
 		return "", errOutput
@@ -86,6 +88,7 @@ type limitedBuffer struct {
 	stop func()
 }
 
+// Write keeps all of p or nothing, since a part of an answer is none.
 func (b *limitedBuffer) Write(p []byte) (int, error) {
 	if len(p) > b.left {
 		b.over = true

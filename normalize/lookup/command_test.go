@@ -3,8 +3,10 @@
 package lookup_test
 
 import (
+	"bufio"
 	"context"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -63,53 +65,61 @@ func TestCommand(t *testing.T) {
 
 // TestCommandGroup holds that nothing of the program's process group stays: not
 // after it was stopped, although it ignores polite signals, and not after it has
-// ended by itself.
+// ended by itself. The grandchild holds a named pipe open, which so ends when
+// the grandchild does, and says its id on another one.
 func TestCommandGroup(t *testing.T) {
+	const grandchild = `/bin/sh -c 'trap "" TERM INT HUP; echo $$ >"$1"; exec sleep 600' x "$2" 3>"$1" >/dev/null 2>&1 &`
 	tests := []struct {
 		name, script string
 		ends         bool
 	}{
-		{"stopped", `trap '' TERM INT HUP; (trap '' TERM; exec sleep 600) & echo $! > "$1"; wait`, false},
-		{"ended", `sleep 600 >/dev/null 2>&1 & echo $! > "$1"; echo done`, true},
+		{"stopped", "trap '' TERM INT HUP; " + grandchild + " wait", false},
+		{"ended", grandchild + ` read -r up <"$3"; echo done`, true},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			file := filepath.Join(t.TempDir(), "pid")
-			command := lookup.Command{Argv: append(shell(tt.script), "agent", file), Timeout: time.Second, Env: []string{"PATH=/usr/bin:/bin"}}
+			dir := t.TempDir()
+			alive := fifo(t, filepath.Join(dir, "alive"), os.O_RDONLY)
+			// A side that reads and writes keeps these two from ending early.
+			ids, goOn := fifo(t, filepath.Join(dir, "ids"), os.O_RDWR), fifo(t, filepath.Join(dir, "go-on"), os.O_RDWR)
+			pid := make(chan string, 1)
+			go func() {
+				line, _ := bufio.NewReader(ids).ReadString('\n')
+				_, _ = goOn.WriteString("up\n")
+				pid <- strings.TrimSpace(line)
+			}()
+			command := lookup.Command{
+				Argv: append(shell(tt.script), "agent", alive.Name(), ids.Name(), goOn.Name()), Timeout: time.Second, Env: []string{"PATH=/usr/bin:/bin"},
+			}
 			_, err := command.Answer(t.Context(), lookup.Task{})
 			if tt.ends != (err == nil) || !tt.ends && !errors.Is(err, context.DeadlineExceeded) {
-				t.Fatalf("error %v", err)
+				t.Errorf("error %v", err)
 			}
-			text, err := os.ReadFile(file)
+			id, err := strconv.Atoi(<-pid)
 			if err != nil {
 				t.Fatal(err)
 			}
-			pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if !gone(pid) {
-				_ = syscall.Kill(pid, syscall.SIGKILL)
-				t.Errorf("process %d is still there", pid)
+			_ = alive.SetReadDeadline(time.Now().Add(5 * time.Second))
+			if _, err := alive.Read(make([]byte, 1)); err != io.EOF {
+				_ = syscall.Kill(id, syscall.SIGKILL)
+				t.Errorf("process %d is still there: %v", id, err)
 			}
 		})
 	}
 }
 
-// gone tells whether a process ends within a second: it was killed, but its
-// parent, which is not ours, may take a moment to collect it.
-func gone(pid int) bool {
-	for end := time.Now().Add(time.Second); time.Now().Before(end); {
-		if syscall.Kill(pid, 0) == syscall.ESRCH || isZombie(pid) {
-			return true
-		}
+// fifo makes a named pipe and opens this side of it.
+func fifo(t *testing.T, path string, mode int) *os.File {
+	t.Helper()
+	if err := syscall.Mkfifo(path, 0o600); err != nil {
+		t.Fatal(err)
 	}
-	return false
-}
-
-func isZombie(pid int) bool {
-	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
-	return err == nil && strings.Contains(string(stat), ") Z ")
+	f, err := os.OpenFile(path, mode|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	return f
 }
 
 func TestCommandCanceled(t *testing.T) {

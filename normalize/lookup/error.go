@@ -82,10 +82,11 @@ func CodeOf(err error) Code {
 // maxQuote is the length of a piece of a source's text in messages and evidence.
 const maxQuote = 120
 
-// clip makes text of a stranger fit for a message: short and on one line.
+// clip makes text of a stranger fit for a message: short and on one line, and
+// without characters that move a terminal's cursor or turn the text around.
 func clip(s string) string {
 	r := []rune(strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || r == unicode.ReplacementChar {
+		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == unicode.ReplacementChar {
 			return ' '
 		}
 		return r

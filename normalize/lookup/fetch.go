@@ -56,8 +56,8 @@ func newFetcher(o *Options, bases []*url.URL) *fetcher {
 	if o != nil && o.Client != nil {
 		f.client = *o.Client
 	}
-	f.client.Jar = nil // cookies would be credentials
-	f.client.CheckRedirect = f.checkHop
+	f.client.Jar = nil                  // cookies would be credentials
+	f.client.CheckRedirect = f.checkHop // each hop is checked like a first request
 	return f
 }
 
@@ -96,6 +96,7 @@ func (f *fetcher) get(ctx context.Context, address string) (answer, error) {
 	old := f.cached(address)
 	req.Header.Set("User-Agent", "mcpcontract-lookup")
 	req.Header.Set("Accept", "application/json, text/plain;q=0.9, */*;q=0.5")
+	// The tag says more than the date, which has seconds only.
 	if old.etag != "" {
 		req.Header.Set("If-None-Match", old.etag)
 	} else if old.since != "" {
@@ -124,6 +125,7 @@ func (f *fetcher) read(ctx context.Context, address string, old answer, resp *ht
 	case code != http.StatusOK:
 		return answer{}, &Error{Code: CodeIncomplete, Message: host + " answered " + strconv.Itoa(code)}
 	}
+	// The bound holds for the text after decompression, which is done by then.
 	body, err := io.ReadAll(io.LimitReader(resp.Body, f.maxBytes+1))
 	switch {
 	case err != nil:
@@ -151,6 +153,7 @@ func failed(ctx context.Context, host string, err error) error {
 	return &Error{Code: CodeIncomplete, Message: host + " could not be asked", Err: err}
 }
 
+// ctxError tells a lookup that ran out of time from one that nobody waits for.
 func ctxError(err error) *Error {
 	if errors.Is(err, context.Canceled) {
 		return &Error{Code: CodeCanceled, Message: "the lookup was canceled", Err: err}
@@ -158,6 +161,7 @@ func ctxError(err error) *Error {
 	return &Error{Code: CodeTimeout, Message: "the lookup took too long", Err: err}
 }
 
+// limited is the error of a source that wants a pause.
 func limited(host string, reset time.Time) *Error {
 	e := &Error{Code: CodeRateLimited, Message: host + " wants no more requests for now", Reset: reset}
 	if !reset.IsZero() {
@@ -193,6 +197,7 @@ func resetTime(h http.Header, now time.Time) time.Time {
 	return at
 }
 
+// closedUntil tells whether a host wants no requests now, and until when.
 func (f *fetcher) closedUntil(host string) (time.Time, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -204,6 +209,8 @@ func (f *fetcher) closedUntil(host string) (time.Time, bool) {
 	return reset, ok
 }
 
+// closeUntil remembers a pause. One without an end is not kept: it would last for
+// ever.
 func (f *fetcher) closeUntil(host string, reset time.Time) {
 	if reset.IsZero() {
 		return
@@ -213,6 +220,7 @@ func (f *fetcher) closeUntil(host string, reset time.Time) {
 	f.closed[host] = reset // hosts are the allowed ones, so the map is small
 }
 
+// cached gives the answer that is remembered for an address, or none.
 func (f *fetcher) cached(address string) answer {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -76,6 +76,7 @@ func (s *session) glamaNames(ctx context.Context, server *normalize.Server) {
 			mine = append(mine, g)
 		}
 	}
+	// Two servers of one repository may need different variables.
 	if len(mine) != 1 || mine[0].Env == nil {
 		s.note(stepGlama, address, "names no variables for the repository; "+attribution)
 		return
@@ -83,6 +84,8 @@ func (s *session) glamaNames(ctx context.Context, server *normalize.Server) {
 	s.addNames(address, server, mine[0])
 }
 
+// isAbout tells whether a server of the directory has this repository. Names are
+// not enough: the directory has many servers of one name.
 func (g *glamaServer) isAbout(r reference) bool {
 	if g.Repository == nil {
 		return false

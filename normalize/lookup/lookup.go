@@ -48,6 +48,7 @@ const (
 	defaultMaxBytes = 1 << 20
 )
 
+// maxBytes is the bound of one answer.
 func (o *Options) maxBytes() int64 {
 	if o == nil || o.MaxBytes <= 0 {
 		return defaultMaxBytes
@@ -55,6 +56,7 @@ func (o *Options) maxBytes() int64 {
 	return o.MaxBytes
 }
 
+// now is the clock.
 func (o *Options) now() func() time.Time {
 	if o == nil || o.Now == nil {
 		return time.Now
@@ -62,6 +64,7 @@ func (o *Options) now() func() time.Time {
 	return o.Now
 }
 
+// timeout is the time of the chain.
 func (o *Options) timeout() time.Duration {
 	if o == nil || o.Timeout <= 0 {
 		return defaultTimeout
@@ -139,6 +142,7 @@ func (r *Resolver) Resolve(ctx context.Context, text string) (normalize.Server, 
 	}
 	s := &session{r: r, ref: ref}
 	s.note("reference", s.shown(), ref.describe())
+	// The agent runs under the caller's time, since it has a bound of its own.
 	chain, cancel := context.WithTimeout(ctx, r.timeout)
 	server, failure := s.walk(chain)
 	cancel()
@@ -155,12 +159,12 @@ func (r *Resolver) Resolve(ctx context.Context, text string) (normalize.Server, 
 // A session is one lookup.
 type session struct {
 	r         *Resolver
-	ref       reference
-	evidence  Evidence
-	documents []Document
-	found     []candidate
-	repo      repository
-	requests  int
+	ref       reference   // what is looked up; a page of Glama becomes its repository
+	evidence  Evidence    // all steps so far
+	documents []Document  // fetched texts, for an agent
+	found     []candidate // in the order of the chain
+	repo      repository  // the one that was read, if any
+	requests  int         // made so far
 	// trouble is the first failure of a source, and repoTrouble that of the
 	// repository which the reference names.
 	trouble, repoTrouble *Error
@@ -179,6 +183,7 @@ func (s *session) shown() string {
 	return s.ref.String()
 }
 
+// note writes one step of the evidence down.
 func (s *session) note(step, source, outcome string) {
 	s.evidence = append(s.evidence, Step{Step: step, Source: source, Outcome: outcome})
 }
@@ -208,6 +213,8 @@ func (s *session) ask(ctx context.Context, step, address, missing string) (answe
 		if s.trouble == nil {
 			s.trouble = e
 		}
+		// A file that is too large is left out like one that cannot be read; any
+		// other failure may hide a file that contradicts the rest.
 		if step != stepRegistry && step != stepGlama && e.Code != CodeTooLarge && s.repoTrouble == nil {
 			s.repoTrouble = e
 		}
@@ -222,6 +229,7 @@ func (s *session) ask(ctx context.Context, step, address, missing string) (answe
 // walk goes through the chain and decides.
 func (s *session) walk(ctx context.Context) (*normalize.Server, *Error) {
 	s.gather(ctx)
+	// Time first: what was found until it ran out may lack what contradicts it.
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctxError(ctx.Err())

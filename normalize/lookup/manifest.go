@@ -54,10 +54,11 @@ func npmPrograms(name string, bin json.RawMessage) []string {
 	for program := range many {
 		out = append(out, program)
 	}
-	slices.Sort(out)
+	slices.Sort(out) // a map has no order, and the evidence should
 	return out
 }
 
+// unscoped is the name that npm gives the program of a package with a scope.
 func unscoped(name string) string { return name[strings.LastIndexByte(name, '/')+1:] }
 
 // pyproject reads what a repository builds for PyPI.
@@ -109,7 +110,8 @@ type built struct {
 // is named after it.
 var saysMCP = regexp.MustCompile(`(?i)(?:^|[^a-z])(?:fast)?mcp(?:$|[^a-z])|modelcontextprotocol`)
 
-// words gives the command line that runs the package, or why there is none.
+// words gives the command line that runs the package, or why there is none. The
+// name goes into a command line, so it has to be a package's name to the letter.
 func (p *built) words() (line, why string) {
 	mentions := append(slices.Clone(p.uses), p.name)
 	switch {
@@ -127,6 +129,7 @@ func (p *built) words() (line, why string) {
 	if p.kind == kindNPM {
 		return "npx -y " + p.name, ""
 	}
+	// uvx runs the program with the package's name, whatever others there are.
 	if slices.Contains(p.programs, p.name) {
 		return "uvx " + p.name, ""
 	}

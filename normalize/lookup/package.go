@@ -100,6 +100,7 @@ func (s *session) barePackage(ctx context.Context) {
 // mayBe is what a search for a name that may mean several things finds.
 const mayBe = "may be meant"
 
+// anyEntry lets all entries pass, where a person has to choose.
 func anyEntry(*entry) bool { return true }
 
 // offer writes down what a reference may mean, for a person to choose from.

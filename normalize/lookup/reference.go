@@ -140,6 +140,7 @@ func parsePrefixed(prefix, rest string) (ref reference, known bool, err error) {
 func parseName(text string) (reference, error) {
 	name, version := splitVersion(text)
 	owner, _, _ := strings.Cut(text, "/")
+	// No owner on GitHub has a dot, and every namespace of the registry has one.
 	switch {
 	case strings.Contains(owner, ".") && registryName.MatchString(name) && isVersion(version):
 		return reference{kind: refRegistry, name: name, version: version}, nil
@@ -165,11 +166,15 @@ func isShort(text string) bool {
 // isVersion tells whether a version, or none, can be named.
 func isVersion(s string) bool { return s == "" || versionText.MatchString(s) }
 
+// isRepo tells the name of a repository, with or without .git.
 func isRepo(s string) bool {
 	s = strings.TrimSuffix(s, ".git")
 	return repoName.MatchString(s) && strings.Trim(s, ".") != ""
 }
 
+// packageReference reads a package with an optional version. What stands in
+// brackets are optional parts of a package of PyPI, which are no part of the
+// name.
 func packageReference(eco, text string) (reference, error) {
 	name, version := splitVersion(text)
 	name, _, _ = strings.Cut(name, "[")
@@ -179,6 +184,7 @@ func packageReference(eco, text string) (reference, error) {
 	return reference{kind: refPackage, eco: eco, name: name, version: version}, nil
 }
 
+// imageReference reads a container image with its tag and digest.
 func imageReference(text string) (reference, error) {
 	if !imageText.MatchString(text) {
 		return reference{}, errors.New("this is no name of a container image")
@@ -234,7 +240,8 @@ func parseNamed(text, subject string) (reference, error) {
 }
 
 // plainPackage turns a command line that says no more than a package's name
-// into a reference to the package.
+// into a reference to the package, so that the registry can say what else it
+// needs. A command line with arguments of its own is complete as it is.
 func plainPackage(s *normalize.Server, t target) (reference, bool) {
 	if len(t.tail) > 0 || len(s.Env)+len(s.EnvFrom) > 0 || t.kind != kindNPM && t.kind != kindPyPI {
 		return reference{}, false

@@ -35,6 +35,7 @@ func parseAddress(text string) (reference, error) {
 	}
 	switch host := strings.TrimPrefix(strings.ToLower(u.Hostname()), "www."); host {
 	case "github.com", "ssh.github.com":
+		// Only for git+ addresses a fragment is a branch; elsewhere it is a heading.
 		if git && u.Fragment != "" && len(parts) == 2 {
 			parts = append(append(parts, "tree"), strings.Split(u.Fragment, "/")...)
 		}
@@ -147,4 +148,5 @@ func registryReference(parts []string, wrong error) (reference, error) {
 	return ref, nil
 }
 
+// isUnprintable tells a character that no reference holds.
 func isUnprintable(r rune) bool { return r < ' ' || r == 0x7f || r == '\uFFFD' }

@@ -28,11 +28,13 @@ type entry struct {
 	Packages []entryPackage `json:"packages"`
 	Remotes  []entryRemote  `json:"remotes"`
 
-	raw    json.RawMessage
-	latest bool
-	source string
+	raw    json.RawMessage // the entry's own text, which the normalizer reads
+	latest bool            // the registry calls this version the latest
+	source string          // the address that it came from
 }
 
+// An entryPackage is what is needed of a package to compare it; the normalizer
+// reads the rest.
 type entryPackage struct {
 	Type       string          `json:"registryType"`
 	OldType    string          `json:"registry_type"`
@@ -41,16 +43,19 @@ type entryPackage struct {
 	OldEnv     []entryVariable `json:"environment_variables"`
 }
 
+// An entryRemote is the address of a server.
 type entryRemote struct {
 	URL string `json:"url"`
 }
 
+// An entryVariable tells whether a variable is a secret.
 type entryVariable struct {
 	Name      string `json:"name"`
 	Secret    bool   `json:"isSecret"`
 	OldSecret bool   `json:"is_secret"`
 }
 
+// kind is the ecosystem of the package.
 func (p *entryPackage) kind() string { return cmp.Or(p.Type, p.OldType) }
 
 // decodeEntry reads an entry: an object with the server and what the registry
@@ -86,6 +91,7 @@ func (e *entry) namesRepository(r reference) bool {
 	return err == nil && claimed.kind == refGitHub && claimed.sameRepository(r)
 }
 
+// sameRepository compares without case, as GitHub does.
 func (r reference) sameRepository(other reference) bool {
 	return strings.EqualFold(r.owner, other.owner) && strings.EqualFold(r.repo, other.repo)
 }
@@ -97,6 +103,7 @@ func (e *entry) hasPackage(kind, id string) bool {
 	})
 }
 
+// bareID is what a package is called where versions do not matter.
 func bareID(kind, id string) string {
 	if kind == kindOCI {
 		return bareImage(id)

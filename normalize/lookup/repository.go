@@ -52,6 +52,7 @@ func (s *session) gitHub(ctx context.Context) {
 	if !s.readRepository(ctx, s.ref) {
 		return // what the registry says of a folder that is not there is no answer
 	}
+	// A search finds names that hold the repository's; its files may claim others.
 	for _, name := range s.repo.names {
 		known := slices.ContainsFunc(entries, func(e *entry) bool { return e.Name == name })
 		if known {
@@ -65,6 +66,8 @@ func (s *session) gitHub(ctx context.Context) {
 			s.note(stepRegistry, e.source, "left out, since it is about another repository")
 		}
 	}
+	// The registry was asked first, but could only be believed after its claims
+	// were held against the files; its record still stands first.
 	ofFiles := s.found
 	s.found = nil
 	s.takeOnly(s.confirmed(entries))
@@ -198,6 +201,8 @@ func (s *session) listFolder(ctx context.Context) bool {
 	return false
 }
 
+// folderURL is the address of the folder's listing, which is also what evidence
+// about the folder names. HEAD is the default branch, which needs no name.
 func (s *session) folderURL() string {
 	r := s.repo.ref
 	address := s.r.api + "/repos/" + r.owner + "/" + r.repo + "/contents" + escaped(s.repo.dir)
@@ -343,7 +348,8 @@ func (r *repository) sharesName(t target) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(id, w) })
 }
 
-// telling gives the words of a name that are not in every name.
+// telling gives the words of a name that are not in every name. Words of one or
+// two letters stand in too many names to tie anything.
 func telling(name string) []string {
 	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 	return slices.DeleteFunc(words, func(w string) bool {

@@ -27,7 +27,8 @@ const (
 var preferred = [...]string{kindNPM, kindPyPI, kindNuGet, kindGo, kindDeno, kindOCI, kindSmithery, kindRemote}
 
 // A target is what a record runs or reaches, without its version, so that two
-// sources can be compared.
+// sources can be compared. It is read from the record and not from the source's
+// own fields: the record is what will be run.
 type target struct {
 	kind string
 	id   string
@@ -35,6 +36,7 @@ type target struct {
 	tail []string // the arguments of the program itself
 }
 
+// String names a target in evidence, in a form that is short and on one line.
 func (t target) String() string { return t.kind + " " + clip(t.id) }
 
 // targetOf reads the target of a record.
@@ -74,6 +76,7 @@ func bareURL(s string) string {
 	return strings.TrimRight(s, "/")
 }
 
+// imageTarget reads what a container line runs: the image, and what follows it.
 func imageTarget(s *normalize.Server) target {
 	t := target{kind: kindOCI, id: bareImage(s.Image), spec: s.Image}
 	for i, arg := range s.Args {
