@@ -42,7 +42,7 @@ func (s *scanner) openHTML(text []byte, start int) bool {
 		return true
 	}
 	name := tagName(text[1:])
-	if name == "" || !isBlockTag(name) && (s.para >= 0 || !bytes.HasSuffix(bytes.TrimRight(text, " \t"), []byte{'>'}) || bytes.Count(text, []byte{'<'}) > 1) {
+	if name == "" || !isBlockTag(name) && (s.para >= 0 || !isLoneTag(text, name)) {
 		return false // text with a tag in it
 	}
 	s.endParagraph(start)
@@ -86,6 +86,16 @@ func isBlockTag(name string) bool {
 		return true
 	}
 	return false
+}
+
+// isLoneTag reports whether a line that begins with a tag of that name has
+// nothing else. The names of blocks that a text ends do not count.
+func isLoneTag(text []byte, name string) bool {
+	switch name {
+	case "pre", "script", "style", "textarea":
+		return false
+	}
+	return bytes.HasSuffix(bytes.TrimRight(text, " \t"), []byte{'>'}) && bytes.Count(text, []byte{'<'}) == 1
 }
 
 // htmlBlocks lists the blocks that a text ends and an empty line does not.

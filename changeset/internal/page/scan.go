@@ -26,6 +26,7 @@ type scanner struct {
 	para      int    // where the paragraph starts, -1 outside
 	last      int    // where its last line starts
 	inList    bool
+	item      int // the column where the text of the outermost item starts, in a list
 	prevBlank bool
 }
 
@@ -93,9 +94,11 @@ func (s *scanner) block(line, text []byte, start int) {
 		if s.rule(text, indent, start) {
 			return
 		}
-		if quote := text[0] == '>'; listMarker(text) > 0 || quote && !s.inQuote(start) {
+		if n := listMarker(text); n > 0 {
 			s.endParagraph(start)
-			s.inList = s.inList || !quote
+			s.openItem(text, n, indent)
+		} else if text[0] == '>' && !s.inQuote(start) {
+			s.endParagraph(start)
 		} else if indent == 0 && s.prevBlank {
 			s.inList = false
 		}
@@ -104,6 +107,18 @@ func (s *scanner) block(line, text []byte, start int) {
 		s.para = start
 	}
 	s.last = start
+}
+
+// openItem begins a list item, whose marker has n bytes.
+func (s *scanner) openItem(text []byte, n, indent int) {
+	if s.inList && indent >= s.item {
+		return // within the item
+	}
+	spaces := len(text) - n - len(bytes.TrimLeft(text[n:], " "))
+	if spaces < 1 || spaces > 4 {
+		spaces = 1
+	}
+	s.inList, s.item = true, indent+n+spaces
 }
 
 // inQuote reports whether the paragraph before end began in a quote.
@@ -147,22 +162,23 @@ func (s *scanner) heading(text []byte, start, indent int) bool {
 		return true
 	}
 	if level := underline(text); level > 0 {
-		return s.underlined(level, start)
+		return s.underlined(text, level, indent, start)
 	}
 	return false
 }
 
 // underlined reads a line that may underline a heading, be a rule, or neither.
-func (s *scanner) underlined(level, start int) bool {
+func (s *scanner) underlined(text []byte, level, indent, start int) bool {
 	if s.para < 0 {
 		return level == 2 // a rule, or text
 	}
 	if quote := s.inQuote(start); quote || s.inList {
 		// Not underlined, unless the line above has left the quote or item.
 		above := s.raw[s.last:start]
-		s.ambiguous = s.ambiguous || above[0] != '>' && (quote && !s.inList || !inItem(above))
+		s.ambiguous = s.ambiguous || above[0] != '>' && (quote && !s.inList || indentOf(above) < s.item && listMarker(bytes.TrimLeft(above, " ")) == 0)
 		if level == 2 {
 			s.endParagraph(start)
+			s.inList = s.inList && (indent > 1 || run(text, '-') < 3)
 		}
 		return true
 	}
@@ -173,11 +189,6 @@ func (s *scanner) underlined(level, start int) bool {
 	s.endParagraph(start)
 	s.addSection(level, title, from)
 	return true
-}
-
-// inItem reports whether a line begins a list item or is indented as one.
-func inItem(line []byte) bool {
-	return line[0] == ' ' || line[0] == '\t' || listMarker(line) > 0
 }
 
 // addSection begins a section.
@@ -244,16 +255,21 @@ func (s *scanner) inFence(line []byte) {
 
 // openFence begins fenced code, also behind the marker of a list.
 func (s *scanner) openFence(text []byte, indent int) bool {
-	inList := s.inList
-	for n := listMarker(text); n > 0; n = listMarker(text) {
-		rest := bytes.TrimLeft(text[n:], " \t")
-		indent += len(text) - len(rest)
-		text, inList = rest, true
+	rest, column := text, indent
+	for n := listMarker(rest); n > 0; n = listMarker(rest) {
+		next := bytes.TrimLeft(rest[n:], " \t")
+		column += len(rest) - len(next)
+		rest = next
 	}
-	if !isFenceStart(text) {
+	if !isFenceStart(rest) {
 		return false
 	}
-	s.inList = inList
+	if n := listMarker(text); n > 0 {
+		s.openItem(text, n, indent)
+	} else if indent < s.item {
+		s.inList = false
+	}
+	text, indent = rest, column
 	s.fence = fence{char: text[0], length: run(text, text[0]), indent: indent}
 	return true
 }
