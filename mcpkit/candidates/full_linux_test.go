@@ -87,7 +87,7 @@ func (p *project) files(t *testing.T) map[string]string {
 // A disk that is full at any step of an apply changes nothing and uses up no approval, or the change is there as a whole.
 func TestFullDisk(t *testing.T) {
 	codes := make(map[string]int)
-	for free := range 40 {
+	for free := 0; free < 40; free += fullEvery {
 		t.Run(fmt.Sprintf("%d pages", free), func(t *testing.T) {
 			p, before, after := fullProject(t)
 			c := dialStdio(t, role{Root: p.root}, wiretest.Stateless, &wiretest.Client{Name: "zed"})

@@ -13,7 +13,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mcpcontract/mcpcontract/internal/canon"
-	"github.com/mcpcontract/mcpcontract/mcpkit"
 	"github.com/mcpcontract/mcpcontract/mcpkit/internal/wiretest"
 )
 
@@ -199,15 +198,15 @@ func runPlanted(t *testing.T, rows []plantedRow) {
 		t.Run(row.name, func(t *testing.T) {
 			privateMounts(t)
 			p := newSurrounded(t)
-			c := dialStdio(t, role{Root: p.root}, wiretest.Stateless, &wiretest.Client{Name: "zed"})
+			p.opts = validated(func() {})
+			c := wiretest.Dial(t, p.server(t), wiretest.Handshake, "zed")
 			tok := p.propose(t, c)
 			row.plant(p.in(t))
-			// A server that did not see it come, and one that was there.
-			fresh := dialStdio(t, role{Root: p.root, By: mcpkit.Token}, wiretest.Handshake, &wiretest.Client{Name: "zed"})
 			before := p.outsideStage(t)
-			for _, c := range []*wiretest.Peer{c, fresh} {
-				p.callPlanted(t, c, tok, &row)
-			}
+			// A server that was there before, and one in another process that was not.
+			p.callPlanted(t, c, tok, &row)
+			fresh := dialStdio(t, role{Root: p.root}, wiretest.Stateless, &wiretest.Client{Name: "zed"})
+			p.callPlanted(t, fresh, tok, &row)
 			p.clearPlanted(t, fresh)
 			if diff := cmp.Diff(before, p.outsideStage(t)); diff != "" {
 				t.Errorf("changed (-before +after):\n%s", diff)

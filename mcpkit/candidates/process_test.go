@@ -85,14 +85,7 @@ func (r *role) run(ctx context.Context) error {
 		return err
 	}
 	defer area.Close()
-	opts := &candidates.Options{Validators: []candidates.Validator{{
-		Name: "count",
-		Check: func(context.Context, *candidates.Candidate) (candidates.Verdict, error) {
-			check()
-			return candidates.Verdict{}, nil
-		},
-	}}}
-	server, err := mcpkit.NewServer(&mcp.Implementation{Name: "test", Version: "1.0.0"}, nil, candidates.Feature(area, approvals, opts))
+	server, err := mcpkit.NewServer(&mcp.Implementation{Name: "test", Version: "1.0.0"}, nil, candidates.Feature(area, approvals, validated(check)))
 	if err != nil {
 		return err
 	}
@@ -100,6 +93,17 @@ func (r *role) run(ctx context.Context) error {
 		return serveHTTP(ctx, server)
 	}
 	return server.Run(ctx, &mcp.StdioTransport{})
+}
+
+// validated returns the options of the servers of these tests, which call check whenever they compute a plan.
+func validated(check func()) *candidates.Options {
+	return &candidates.Options{Validators: []candidates.Validator{{
+		Name: "count",
+		Check: func(context.Context, *candidates.Candidate) (candidates.Verdict, error) {
+			check()
+			return candidates.Verdict{}, nil
+		},
+	}}}
 }
 
 // serveHTTP serves until the end of standard input.

@@ -43,7 +43,7 @@
 // provenance. What cannot be had is the protocol's error -32602 with data.uri;
 // its message gives the reason and what is declared instead. Where
 // [Options.Changes] says that repos came or went, clients are told that the list
-// of resources has changed.
+// of resources has changed, and those that subscribed to repo://index that it has.
 //
 // # Pages
 //
