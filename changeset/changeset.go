@@ -7,14 +7,15 @@ import "time"
 type Changeset struct {
 	// ID matches ^cs-[a-z2-7]{26}$ and cannot be guessed.
 	ID string `json:"id"`
-	// Title and Description are the writer's words.
-	Title       string `json:"title"`
+	// Title says in one line what the changeset is for.
+	Title string `json:"title"`
+	// Description says why, in as many lines as the writer likes.
 	Description string `json:"description,omitempty"`
 	// Writer is the name that [Store.Bind] was given.
 	Writer string `json:"writer"`
-	// Created and Updated are when the changeset was created and last changed,
-	// in UTC and whole seconds.
+	// Created is when the changeset was created, in UTC and whole seconds.
 	Created time.Time `json:"created"`
+	// Updated is when a proposal last changed it.
 	Updated time.Time `json:"updated"`
 	// Revision is that of the project when the changeset was created.
 	Revision string `json:"revision"`
@@ -38,9 +39,9 @@ type Operation struct {
 	// NewID is the node's id afterwards where it differs: the id of a file
 	// whose front matter has none comes from its path, and so moves with it.
 	NewID string `json:"newId,omitempty"`
-	// Kind and Title are those of the node afterwards, of a deleted node those
-	// it had.
-	Kind  string `json:"kind"`
+	// Kind is that of the node afterwards, of a deleted node the one it had.
+	Kind string `json:"kind"`
+	// Title is that of the node afterwards, of a deleted node the one it had.
 	Title string `json:"title"`
 	// OldPath is where the file was, "" for a new node.
 	OldPath string `json:"oldPath,omitempty"`
@@ -51,8 +52,9 @@ type Operation struct {
 	BaseHash string `json:"baseHash,omitempty"`
 	// NewHash is the SHA-256 of the file as proposed, "" for a deleted node.
 	NewHash string `json:"newHash,omitempty"`
-	// OldSize and NewSize are the numbers of bytes before and afterwards.
+	// OldSize is the number of bytes before, 0 for a new node.
 	OldSize int64 `json:"oldSize"`
+	// NewSize is the number of bytes afterwards, 0 for a deleted node.
 	NewSize int64 `json:"newSize"`
 }
 
@@ -108,13 +110,18 @@ type Validation struct {
 
 // A NodeDiff shows what an operation does to its file.
 type NodeDiff struct {
-	// Op, ID, OldPath and NewPath are those of the operation.
-	Op      Op     `json:"op"`
-	ID      string `json:"id"`
+	// Op is that of the operation.
+	Op Op `json:"op"`
+	// ID is that of the operation.
+	ID string `json:"id"`
+	// OldPath is where the file was, "" for a new node.
 	OldPath string `json:"oldPath,omitempty"`
+	// NewPath is where it will be, "" for a deleted node. Both differ if the
+	// node moves.
 	NewPath string `json:"newPath,omitempty"`
-	// Added and Removed are numbers of lines.
-	Added   int `json:"added"`
+	// Added is how many lines are new; a changed line is an old and a new one.
+	Added int `json:"added"`
+	// Removed is how many lines go.
 	Removed int `json:"removed"`
 	// Unified is the change in the unified format, "" if a file only moves.
 	Unified string `json:"unified"`
@@ -130,8 +137,9 @@ type Preview struct {
 
 // An OutputStatus compares a declared output with what it should be.
 type OutputStatus struct {
-	// Path and View are those of the [Output].
+	// Path is where the file is, relative to the root.
 	Path string `json:"path"`
+	// View is the id of the view it is made from.
 	View string `json:"view"`
 	// Expected is the SHA-256 of what the view gives now.
 	Expected string `json:"expected"`

@@ -11,19 +11,21 @@ import (
 	"github.com/mcpcontract/mcpcontract/internal/rootfs"
 )
 
-// Limits of what a writer says.
+// Limits of what a writer says, in bytes. They keep lists of changesets, and
+// the pages that show them, readable; the documentation names all of them.
 const (
 	maxTitle       = 200
 	maxDescription = 4000
 	maxWriter      = 100
-	maxNodeID      = 200
-	maxWord        = 64
-	maxDepends     = 256
-	maxTags        = 64
+	maxNodeID      = 200 // stricter than what may already be in a project
+	maxWord        = 64  // a kind, a status, a tag, the id of a view
+	maxDepends     = 256 // entries
+	maxTags        = 64  // entries
 )
 
 // checkLine reports whether text can stand on one line: what a title, a kind
-// and the like must be.
+// and the like must be. Characters that cannot be seen are let through where
+// languages need them; the pages for reviewers write them out.
 func checkLine(op, field, text string, limit int) error {
 	switch {
 	case len(text) > limit:
@@ -128,7 +130,9 @@ func checkTags(list *[]string) error {
 	return checkList("tags", *list, maxTags, maxWord)
 }
 
-// checkPath reports whether a node may be at p, whatever is there now.
+// checkPath reports whether a node may be at p, whatever is there now. Names
+// that begin with a dot are refused, because a project does not look there: the
+// node would be gone as soon as it was carried out.
 func (s *Store) checkPath(p string) error {
 	if err := rootfs.Check(p); err != nil {
 		return &Error{Code: CodePath, Op: opPropose, Path: p, Err: err}

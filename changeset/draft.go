@@ -57,7 +57,8 @@ func (d *draft) update(id string, e NodeEdit) (Operation, error) {
 	return d.put(i, Update, o, c)
 }
 
-// move changes the path of a node.
+// move changes the path of a node. Its bytes stay, as in a rename by hand; what
+// follows from that, such as another id, is for the writer to see and propose.
 func (d *draft) move(id, p string) (Operation, error) {
 	i, o, c, err := d.open(id)
 	if err != nil {
@@ -73,7 +74,7 @@ func (d *draft) move(id, p string) (Operation, error) {
 	return d.put(i, Move, o, c)
 }
 
-// remove deletes a node.
+// remove deletes a node. One that is new in the changeset leaves no trace.
 func (d *draft) remove(id string) (Operation, error) {
 	i, o, c, err := d.open(id)
 	if err != nil {
@@ -91,7 +92,8 @@ func (d *draft) remove(id string) (Operation, error) {
 }
 
 // open returns the operation on a node and its contents: that of the changeset
-// if i is not negative, else a new one that does nothing yet.
+// if i is not negative, else a new one that does nothing yet. A later step so
+// builds on the bytes of an earlier one, and the base stays that of the first.
 func (d *draft) open(id string) (i int, o Operation, c contents, err error) {
 	if i = d.find(id); i >= 0 {
 		o, c = d.Operations[i], d.files[i]
@@ -156,8 +158,10 @@ func (o *Operation) describe(c contents) {
 	o.Kind, o.Title = strings.ToValidUTF8(shown.Kind, "\ufffd"), strings.ToValidUTF8(shown.Title, "\ufffd")
 }
 
-// free reports whether a node of that id can be at p. Operation i, and the node
-// of the project that is called own, do not stand in the way.
+// free reports whether a node of that id can be at p. It looks at the project
+// as it will be, so that what the changeset vacates can be taken and what it
+// takes cannot. Operation i, and the node of the project that is called own, do
+// not stand in the way: a file may be renamed in case only.
 func (d *draft) free(i int, id, p string, own ...string) error {
 	var others []Node
 	for _, n := range d.rest(d.base.Nodes) {
@@ -186,7 +190,9 @@ func (d *draft) vacant(id, p string) error {
 	return nil
 }
 
-// allowed reports whether the writer may propose o, and did ask for asked.
+// allowed reports whether the writer may propose o, and did ask for asked. Both
+// count: who may not move cannot do so by moving a node that is new, and what
+// results must be allowed as a whole, since it is that which is carried out.
 func (d *draft) allowed(asked Op, o Operation, c contents) error {
 	r := o.reach(c)
 	r.ops = append([]string{string(asked)}, r.ops...)

@@ -27,7 +27,7 @@ type View struct {
 // An Output is a file of the project that is made from a view. This package
 // never writes it; [Store.RenderStatus] says whether it is up to date.
 type Output struct {
-	// View is the id of a declared view.
+	// View is the id of a view in Options.Views.
 	View string
 	// Path is where the file is, relative to the root and in slash form.
 	Path string
@@ -97,9 +97,9 @@ type Options struct {
 
 // Limits that are not options.
 const (
-	mostChangesets = 4096
-	mostOperations = 10_000
-	mostBytes      = 256 << 20
+	mostChangesets = 4096      // so that List ends in a time that a caller waits
+	mostOperations = 10_000    // also of a file that somebody else wrote
+	mostBytes      = 256 << 20 // what is read into memory at most
 	maxViews       = 64
 	maxOutputs     = 64
 	maxValidators  = 16

@@ -24,7 +24,7 @@ type Policy struct {
 	Paths []string
 }
 
-// maxRules bounds each list of a policy.
+// maxRules bounds each list of a policy, and how many a store remembers.
 const maxRules = 256
 
 // check returns the first rule that p breaks.
@@ -75,9 +75,11 @@ func (p *Policy) equal(q *Policy) bool {
 	return slices.Equal(p.Allow, q.Allow) && slices.Equal(p.Kinds, q.Kinds) && slices.Equal(p.Paths, q.Paths)
 }
 
-// A reach is what a proposal touches.
+// A reach is what a proposal touches, before and afterwards.
 type reach struct {
-	ops, kinds, paths []string
+	ops   []string // of which a policy must allow each
+	kinds []string
+	paths []string
 }
 
 // refuses returns the first part of r that a policy does not allow, and "" if

@@ -147,7 +147,8 @@ func render(op string, v View, m *review.Model) ([]byte, error) {
 }
 
 // modelOf returns what a page shows of the project and, unless it is nil, of a
-// changeset.
+// changeset. Only what is stored or derived from the snapshot goes into it, so
+// that a page can be compared with one that somebody else made.
 func modelOf(v View, snap *Snapshot, r *record, found Validation) *review.Model {
 	m := &review.Model{Project: snap.Project, Revision: snap.Revision, View: cmp.Or(v.Title, v.ID)}
 	nodes, ops := snap.Nodes, map[string]Op{}

@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -426,66 +425,5 @@ func TestGoroutines(t *testing.T) {
 	wg.Wait()
 	if got := len(p.get(t, id).Operations); got != 20 {
 		t.Errorf("%d operations, want 20", got)
-	}
-}
-
-// TestFaults lets every call of the file system fail in turn, for want of space
-// and otherwise. What fails has changed nothing, or all of it if the last step
-// failed; never half.
-func TestFaults(t *testing.T) {
-	t.Parallel()
-	tried := 0
-	for n := 1; ; n++ {
-		p := newProject(t, options(), handbook())
-		count, armed, where := 0, false, ""
-		s, err := tripped(p.dir, func(op, at string) error {
-			if armed {
-				if count++; count == n {
-					where = op + " " + at
-					return &rootfs.Error{Op: op, Path: at, Code: rootfs.IO, Err: syscall.ENOSPC}
-				}
-			}
-			return nil
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		w, err := s.Bind("ada", everything())
-		if err != nil {
-			t.Fatal(err)
-		}
-		id := begin(t, w)
-		if _, err := propose(t, w, id, "create new new.md"); err != nil {
-			t.Fatal(err)
-		}
-		before := p.get(t, id)
-		armed = true
-		_, err = w.ProposeUpdate(t.Context(), id, "setup", changeset.NodeEdit{Text: new(proposedText)})
-		armed = false
-		if where == "" {
-			if err != nil {
-				t.Fatal(err)
-			}
-			break
-		}
-		tried++
-		after := p.get(t, id)
-		late := strings.HasPrefix(where, "syncdir")
-		switch {
-		case err == nil:
-			t.Errorf("%s failed and nobody was told", where)
-		case late && len(after.Operations) != 2, !late && !cmp.Equal(before, after):
-			t.Errorf("%s failed, then the changeset is %+v", where, after)
-		case !errors.Is(err, syscall.ENOSPC):
-			t.Errorf("%s: %v does not lead to its cause", where, err)
-		}
-		if _, err := propose(t, w, id, "update setup Other"); err != nil {
-			t.Errorf("%s failed once, and now nothing works: %v", where, err)
-		}
-		p.wantNoTemp(t)
-	}
-	t.Logf("calls that failed %d", tried)
-	if tried < 9 {
-		t.Errorf("only %d calls", tried)
 	}
 }

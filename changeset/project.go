@@ -10,7 +10,9 @@ import (
 	"github.com/mcpcontract/mcpcontract/internal/rootfs"
 )
 
-// nodeOf describes the file at p as a node.
+// nodeOf describes the file at p as a node, as a source over Markdown files
+// would: a project as proposed is made of both, and must not differ in how it
+// reads them.
 func nodeOf(p string, raw []byte) Node {
 	g := page.Parse(p, raw)
 	return Node{
@@ -46,7 +48,8 @@ func (r *record) after(base []Node) []Node {
 	return nodes
 }
 
-// rest returns the nodes of the project that r does not change.
+// rest returns the nodes of the project that r does not change. What they take
+// is surely taken; what the others have is up to r.
 func (r *record) rest(base []Node) []Node {
 	changed := map[string]bool{}
 	for _, o := range r.Operations {
@@ -64,6 +67,8 @@ func (r *record) rest(base []Node) []Node {
 }
 
 // A census knows which ids and paths are taken, as any file system sees them.
+// A project is used on more than one: what differs only in case or composition
+// here is one file for somebody else.
 type census struct {
 	ids   map[string]string // by fold key: the id
 	files map[string]string // by fold key: the path
@@ -110,7 +115,9 @@ func (c *census) refusePath(op, id, p string) error {
 	return nil
 }
 
-// taken returns the path that stands in the way of a file at p.
+// taken returns the path that stands in the way of a file at p: a file or a
+// folder of that name, a file where a folder is needed, or a folder that is
+// spelled otherwise.
 func (c *census) taken(p string) (string, bool) {
 	key := rootfs.FoldKey(p)
 	if other, ok := c.files[key]; ok {

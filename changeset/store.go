@@ -25,8 +25,8 @@ type Store struct {
 	opts   Options
 	newID  func() string // of a changeset
 
-	mu    sync.Mutex
-	bound map[string][]*Policy // by writer
+	mu    sync.Mutex           // guards bound
+	bound map[string][]*Policy // by writer: all that were ever bound
 }
 
 // Open opens the store of the project in the directory root, named in the form
@@ -169,7 +169,9 @@ func (s *Store) get(ctx context.Context, op, id string) (*record, error) {
 // file is where the changeset id is.
 func (s *Store) file(id string) string { return s.opts.Changesets + "/" + id + extension }
 
-// load reads the changeset id.
+// load reads the changeset id. The limit is not Options.MaxBytes: one that was
+// written when that was larger can be read, and Validate says that it is too
+// large.
 func (s *Store) load(op, id string) (*record, error) {
 	if !isID(id) {
 		return nil, &Error{Code: CodeUnknown, Op: op, Changeset: id}
@@ -221,7 +223,8 @@ func (s *Store) snapshot(ctx context.Context, op string) (snap *Snapshot, err er
 	return snap, err
 }
 
-// read returns the bytes of a node's file, if they are those of the snapshot.
+// read returns the bytes of a node's file, if they are those of the snapshot:
+// an operation must never bind a hash to bytes that do not have it.
 func (s *Store) read(ctx context.Context, op string, n Node) (data []byte, err error) {
 	if n.Size > s.opts.MaxFileBytes {
 		return nil, &Error{Code: CodeTooLarge, Op: op, ID: n.ID, Path: n.Path, Detail: fmt.Sprintf("the file has %d bytes, the limit is %d", n.Size, s.opts.MaxFileBytes)}

@@ -103,7 +103,9 @@ func (c *checker) result() Validation {
 	return Validation{Valid: valid, Problems: all}
 }
 
-// stale finds operations whose node is not what they were proposed on.
+// stale finds operations whose node is not what they were proposed on. It is an
+// error too if the project has the proposed content already: there is nothing
+// left to carry out, and the message says so.
 func (c *checker) stale() {
 	now := make(map[string]Node, len(c.base.Nodes))
 	for _, n := range c.base.Nodes {
@@ -139,7 +141,8 @@ func (c *checker) conflicts() {
 	}
 }
 
-// collisions finds ids and paths that two nodes would have.
+// collisions finds ids and paths that two nodes would have. The methods of a
+// Writer refused those of their time; here the project has moved on.
 func (c *checker) collisions() {
 	taken := newCensus(c.rest(c.base.Nodes))
 	for _, o := range c.Operations {
@@ -159,7 +162,7 @@ func (c *checker) collisions() {
 	}
 }
 
-// references returns the ids that a node refers to, without duplicates.
+// references returns the ids that a node refers to, sorted, without duplicates.
 func references(n Node) []string {
 	all := slices.Concat(n.DependsOn, n.Links)
 	slices.Sort(all)

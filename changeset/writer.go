@@ -10,8 +10,8 @@ import (
 // after the store is closed all its methods fail.
 //
 // What its methods store is stored durably and at once. An error means that
-// nothing is, but for changeset_io and changeset_locked, after which
-// [Store.Get] tells.
+// nothing is, but for changeset_io: the disk may have failed when all was in
+// place and only not yet certain to survive a power cut. [Store.Get] tells.
 type Writer struct {
 	store  *Store
 	name   string

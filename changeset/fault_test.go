@@ -1,0 +1,173 @@
+package changeset_test
+
+import (
+	"errors"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mcpcontract/mcpcontract/changeset"
+	"github.com/mcpcontract/mcpcontract/internal/rootfs"
+)
+
+// A victim is a project on a file system of which one call fails.
+type victim struct {
+	*project
+
+	store  *changeset.Store
+	writer *changeset.Writer
+	id     string // of a changeset with one operation
+	where  string // the call that failed
+}
+
+// newVictim makes a project on which the call number n fails, counted from when
+// armed becomes true.
+func newVictim(t *testing.T, n int, armed *bool) *victim {
+	t.Helper()
+	v := &victim{project: newProject(t, options(), handbook())}
+	v.id = begin(t, v.project.writer(t, "ada"))
+	if _, err := propose(t, v.project.writer(t, "ada"), v.id, "create new new.md"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := v.project.store.Preview(t.Context(), v.id, "review"); err != nil {
+		t.Fatal(err)
+	}
+	count := 0
+	var err error
+	v.store, err = tripped(v.dir, func(op, at string) error {
+		if !*armed {
+			return nil
+		}
+		if count++; count != n {
+			return nil
+		}
+		v.where = op + " " + at
+		return &rootfs.Error{Op: op, Path: at, Code: rootfs.IO, Err: syscall.ENOSPC}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v.writer, err = v.store.Bind("ada", everything()); err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// TestFaults lets every call of the file system fail in turn, as on a full
+// disk: a write writes half of what it was given. What fails has changed
+// nothing, or all of it if only the last step failed; never half.
+func TestFaults(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name string
+		call func(*testing.T, *victim) error
+		// what is there: it must be the same as before, or else as after
+		// success.
+		state func(*testing.T, *victim) string
+	}{
+		{
+			"create",
+			func(t *testing.T, v *victim) error {
+				t.Helper()
+				_, err := v.writer.Create(t.Context(), "Another", "")
+				return err
+			},
+			func(t *testing.T, v *victim) string {
+				t.Helper()
+				list, err := v.project.store.List(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				var all []string
+				for _, c := range list {
+					if c.Damaged {
+						t.Errorf("%s is damaged", c.ID)
+					}
+					all = append(all, c.Title)
+				}
+				return strings.Join(all, "\n")
+			},
+		},
+		{
+			"propose",
+			func(t *testing.T, v *victim) error {
+				t.Helper()
+				_, err := v.writer.ProposeUpdate(t.Context(), v.id, "setup", changeset.NodeEdit{Text: new(proposedText)})
+				return err
+			},
+			func(t *testing.T, v *victim) string {
+				t.Helper()
+				return strings.Join(summary(v.get(t, v.id)), "\n")
+			},
+		},
+		{
+			"preview",
+			func(t *testing.T, v *victim) error {
+				t.Helper()
+				v.write(t, "docs/setup.md", "else")
+				_, err := v.store.Preview(t.Context(), v.id, "review")
+				return err
+			},
+			func(t *testing.T, v *victim) string {
+				t.Helper()
+				html, err := os.ReadFile(v.path(".mcpdocs/previews/" + v.id + "-review.html"))
+				if err != nil {
+					t.Fatal(err)
+				}
+				return strings.ReplaceAll(strings.ReplaceAll(string(html), v.id, "ID"), v.get(t, v.id).Digest, "DIGEST")
+			},
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			armed := false
+			calm := newVictim(t, -1, &armed)
+			before := test.state(t, calm)
+			if err := test.call(t, calm); err != nil {
+				t.Fatal(err)
+			}
+			after := test.state(t, calm)
+			for n := 1; ; n++ {
+				armed = false
+				v := newVictim(t, n, &armed)
+				armed = true
+				err := test.call(t, v)
+				armed = false
+				if v.where == "" {
+					t.Logf("calls that failed %d", n-1)
+					if err != nil || n < 10 {
+						t.Errorf("%d calls, then %v", n-1, err)
+					}
+					return
+				}
+				want := before
+				if strings.HasPrefix(v.where, "syncdir") {
+					want = after
+				}
+				if diff := cmp.Diff(want, test.state(t, v)); diff != "" {
+					t.Errorf("%s failed (-want +got):\n%s", v.where, diff)
+				}
+				if changeset.CodeOf(err) != changeset.CodeIO || !errors.Is(err, syscall.ENOSPC) {
+					t.Errorf("%s failed: %v", v.where, err)
+				}
+				v.recovers(t, test.call)
+			}
+		})
+	}
+}
+
+// recovers checks that what failed once works afterwards and leaves nothing
+// behind.
+func (v *victim) recovers(t *testing.T, call func(*testing.T, *victim) error) {
+	t.Helper()
+	if err := call(t, v); err != nil {
+		t.Errorf("%s failed once, and now: %v", v.where, err)
+	}
+	if _, err := propose(t, v.writer, v.id, "delete terms"); err != nil {
+		t.Errorf("%s failed once, and now: %v", v.where, err)
+	}
+	v.wantNoTemp(t)
+}
