@@ -50,6 +50,8 @@
 // number of the save. A save goes to a new file, which is opened again, made
 // durable, and given the name: after a crash at any point the old state or the
 // new one is there, whole. If vault.json is lost, vault.bak can take its name.
+// Only local file systems are supported: locks over a network are not to be
+// trusted.
 //
 // # What it does not do
 //

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/mcpcontract/mcpcontract/vault"
+	"github.com/mcpcontract/mcpcontract/vault/vaulttest"
 )
 
 // asks returns a provider that is told a passphrase, at low costs, and how
@@ -24,6 +25,19 @@ func asks(text string) (vault.KeyProvider, *int) {
 		n++
 		return []byte(text), nil
 	}), &n
+}
+
+// TestConformance runs the checks of all providers on those of this package.
+func TestConformance(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "key")
+	if err := vault.MakeKeyFile(file); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("VAULT_TEST_KEY", base64.StdEncoding.EncodeToString([]byte(strings.Repeat("v", 32))))
+	pass, _ := asks("correct horse")
+	for _, p := range []vault.KeyProvider{vault.KeyFile(file), vault.Env("VAULT_TEST_KEY"), pass} {
+		t.Run(p.Kind(), func(t *testing.T) { vaulttest.Run(t, p) })
+	}
 }
 
 // key calls a provider by itself.

@@ -16,7 +16,8 @@ type Tx struct {
 // Update is the one way to change what a vault holds. It waits for the lock
 // until ctx ends, reads what others saved, calls fn, and saves all that fn did
 // at once and durably, or nothing if fn fails or panics. What fn returns is
-// returned as it is. A fn that changes nothing saves nothing.
+// returned as it is. A fn that changes nothing saves nothing. Once fn runs, ctx
+// is not looked at any more.
 //
 // The lock is held while fn runs, so do not wait in it for anything, and do not
 // call Update in it. Vault and [Profile] may be read meanwhile; they show the
