@@ -1,0 +1,305 @@
+package documents_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mcpcontract/mcpcontract/changeset"
+	"github.com/mcpcontract/mcpcontract/mcpkit"
+	"github.com/mcpcontract/mcpcontract/mcpkit/documents"
+	"github.com/mcpcontract/mcpcontract/mcpkit/internal/wiretest"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+type changesetReply struct {
+	ChangesetID, Title, Description, Writer, Revision, Digest string
+	Operations                                                []changeset.Operation
+	Operation                                                 changeset.Operation
+	Valid                                                     bool
+	Problems                                                  []changeset.Problem
+	Items                                                     []struct {
+		ChangesetID, Title, Writer        string
+		Op, ID, OldPath, NewPath, Unified string
+		Operations, Added, Removed        int
+		Part, Parts                       int
+		Damaged                           bool
+	}
+	Total      int
+	NextCursor string
+	Path       string
+	SHA256     string
+}
+
+// newChangeset creates one and returns its id.
+func newChangeset(tb testing.TB, c *wiretest.Peer) string {
+	tb.Helper()
+	return get[changesetReply](tb, c, "create_changeset", `{"title":"Nightly","description":"Say when."}`).ChangesetID
+}
+
+// TestProposals walks from a changeset to the page that a person looks at.
+func TestProposals(t *testing.T) {
+	clients(t, func(t *testing.T, name string, era wiretest.Era) {
+		t.Helper()
+		p := newProject(t, sample())
+		before := p.tree(t, ".mcpdocs")
+		c := wiretest.Dial(t, p.server(t), era, name)
+		id := newChangeset(t, c)
+
+		created := get[changesetReply](t, c, "propose_node_create", object("changesetId", id, "id", "tapes", "kind", "spec", "title", "Tapes",
+			"path", "media/tapes.md", "text", "# Tapes\n\nSee [[storage]].\n", "status", "draft", "depends_on", []string{"storage"}, "tags", []string{"ops", "media"}))
+		if o := created.Operation; o.Op != changeset.Create || o.ID != "tapes" || o.NewPath != "media/tapes.md" || o.NewHash == "" {
+			t.Errorf("operation %+v", o)
+		}
+		updated := get[changesetReply](t, c, "propose_node_update", object("changesetId", id, "id", "backup", "status", "final"))
+		if o := updated.Operation; o.Op != changeset.Update || o.BaseHash != before["docs/backup.md"] || o.NewHash == o.BaseHash {
+			t.Errorf("operation %+v", o)
+		}
+		get[changesetReply](t, c, "propose_node_move", object("changesetId", id, "id", "oncall", "path", "people/oncall.md"))
+		get[changesetReply](t, c, "propose_node_delete", object("changesetId", id, "id", "broken"))
+
+		got := get[changesetReply](t, c, "get_changeset", object("changesetId", id))
+		if got.Title != "Nightly" || got.Description != "Say when." || got.Writer != "agent" || got.Total != 4 || len(got.Operations) != 4 || got.Digest == "" {
+			t.Errorf("changeset %+v", got)
+		}
+		listed := get[changesetReply](t, c, "list_changesets", `{}`)
+		if len(listed.Items) != 1 || listed.Items[0].ChangesetID != id || listed.Items[0].Operations != 4 {
+			t.Errorf("list %+v", listed.Items)
+		}
+
+		diff := get[changesetReply](t, c, "get_changeset_diff", object("changesetId", id))
+		if len(diff.Items) != 4 {
+			t.Fatalf("diff %+v", diff.Items)
+		}
+		if d := diff.Items[1]; !strings.Contains(d.Unified, "\n-status: draft # not reviewed\n+status: final # not reviewed\n") || d.Added != 1 || d.Removed != 1 {
+			t.Errorf("diff %+v", d)
+		}
+		if d := diff.Items[2]; d.Op != "move" || d.OldPath != "oncall.md" || d.NewPath != "people/oncall.md" || d.Unified != "" {
+			t.Errorf("diff %+v", d)
+		}
+
+		// The file without an id gets another one by its new path, so what links to it is left.
+		v := get[changesetReply](t, c, "validate_changeset", object("changesetId", id))
+		if v.Valid || v.Total != 1 || v.Problems[0].Code != "dangling_reference" || v.Problems[0].ID != "backup" {
+			t.Errorf("validation %+v", v.Problems)
+		}
+
+		page := get[changesetReply](t, c, "preview_changeset", object("changesetId", id, "view", "review"))
+		if got := p.tree(t, "-")[page.Path]; got == "" || got != page.SHA256 || !strings.HasPrefix(page.Path, ".mcpdocs/previews/") {
+			t.Errorf("preview %q has %q, want %q", page.Path, got, page.SHA256)
+		}
+		if diff := cmp.Diff(before, p.tree(t, ".mcpdocs")); diff != "" {
+			t.Errorf("canonical files changed (-before +after)\n%s", diff)
+		}
+
+		// Somebody edits a file: the base moved on.
+		p.write(t, "docs/backup.md", "# Something else\n")
+		v = get[changesetReply](t, c, "validate_changeset", object("changesetId", id))
+		if v.Valid || !strings.Contains(fmt.Sprint(v.Problems), "base_stale") {
+			t.Errorf("validation %+v", v.Problems)
+		}
+	})
+}
+
+func TestProposalRefusals(t *testing.T) {
+	p := newProject(t, sample())
+	c := wiretest.Dial(t, p.server(t), wiretest.Stateless, "zed")
+	id := newChangeset(t, c)
+	node := func(fields ...any) string {
+		return object(append([]any{"changesetId", id, "id", "new", "kind", "guide", "title", "New", "path", "new.md", "text", "x"}, fields...)...)
+	}
+	for _, test := range []struct{ code, tool, args string }{
+		{"id_taken", "propose_node_create", node("id", "storage")},
+		{"id_taken", "propose_node_create", node("id", "STORAGE")},
+		{"path_taken", "propose_node_create", node("path", "storage.md")},
+		{"path_taken", "propose_node_create", node("path", "Storage.md")},
+		{"path_invalid", "propose_node_create", node("path", "../escape.md")},
+		{"path_invalid", "propose_node_create", node("path", "/etc/passwd.md")},
+		{"path_invalid", "propose_node_create", node("path", "new.txt")},
+		{"proposal_invalid", "propose_node_create", node("title", "two\nlines")},
+		{"changeset_unknown", "propose_node_create", node("changesetId", "cs-aaaaaaaaaaaaaaaaaaaaaaaaaa")},
+		{"invalid_arguments", "propose_node_create", node("changesetId", "../x")},
+		{"invalid_arguments", "propose_node_create", node("apply", true)},
+		{"node_unknown", "propose_node_update", object("changesetId", id, "id", "none", "text", "x")},
+		{"proposal_invalid", "propose_node_update", object("changesetId", id, "id", "storage")},
+		{"path_taken", "propose_node_move", object("changesetId", id, "id", "storage", "path", "backup.md")},
+		{"node_unknown", "propose_node_delete", object("changesetId", id, "id", "none")},
+		{"view_unknown", "preview_changeset", object("changesetId", id, "view", "outline")},
+		{"view_unknown", "preview_changeset", object("changesetId", id, "view", "../review")},
+		{"changeset_unknown", "get_changeset", `{"changesetId":"cs-aaaaaaaaaaaaaaaaaaaaaaaaaa"}`},
+		{"invalid_arguments", "create_changeset", `{"title":""}`},
+	} {
+		fail(t, c, test.code, test.tool, test.args)
+	}
+	if got := get[changesetReply](t, c, "get_changeset", object("changesetId", id)); got.Total != 0 {
+		t.Errorf("%d operations are left of refused proposals", got.Total)
+	}
+}
+
+// Without a writer, what exists can be looked at and nothing can be proposed.
+func TestWithoutWriter(t *testing.T) {
+	p := newProject(t, sample())
+	c := wiretest.Dial(t, p.server(t), wiretest.Stateless, "zed")
+	id := newChangeset(t, c)
+	get[changesetReply](t, c, "propose_node_update", object("changesetId", id, "id", "storage", "text", "Other text.\n"))
+	p.opts.Writer = nil
+	before := p.tree(t, ".mcpdocs/previews")
+	clients(t, func(t *testing.T, name string, era wiretest.Era) {
+		t.Helper()
+		c := wiretest.Dial(t, p.server(t), era, name)
+		for tool, args := range map[string]string{
+			"create_changeset":    `{"title":"x"}`,
+			"propose_node_create": object("changesetId", id, "id", "n", "kind", "k", "title", "t", "path", "n.md", "text", ""),
+			"propose_node_update": object("changesetId", id, "id", "storage", "text", "y"),
+			"propose_node_move":   object("changesetId", id, "id", "storage", "path", "s.md"),
+			"propose_node_delete": object("changesetId", id, "id", "storage"),
+		} {
+			fail(t, c, documents.CodeDisabled, tool, args)
+		}
+		for _, tool := range []string{"get_changeset", "validate_changeset", "get_changeset_diff"} {
+			get[changesetReply](t, c, tool, object("changesetId", id))
+		}
+		get[changesetReply](t, c, "list_changesets", `{}`)
+		get[changesetReply](t, c, "preview_changeset", object("changesetId", id, "view", "review"))
+	})
+	if diff := cmp.Diff(before, p.tree(t, ".mcpdocs/previews")); diff != "" {
+		t.Errorf("files changed (-before +after)\n%s", diff)
+	}
+}
+
+// A changeset belongs to its writer; others read it.
+func TestOtherWriter(t *testing.T) {
+	p := newProject(t, sample())
+	id := newChangeset(t, wiretest.Dial(t, p.server(t), wiretest.Stateless, "zed"))
+	other, err := p.store.Bind("other", changeset.Policy{Allow: []changeset.Op{changeset.Update}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.opts.Writer = other
+	c := wiretest.Dial(t, p.server(t), wiretest.Stateless, "zed")
+	fail(t, c, "changeset_not_yours", "propose_node_update", object("changesetId", id, "id", "storage", "text", "y"))
+	get[changesetReply](t, c, "get_changeset", object("changesetId", id))
+	fail(t, c, "operation_not_allowed", "propose_node_delete", object("changesetId", newChangeset(t, c), "id", "storage"))
+}
+
+// A long diff comes in parts that join to the whole.
+func TestLongDiff(t *testing.T) {
+	p := newProject(t, sample())
+	for _, name := range []string{"zed", "codex"} {
+		c := wiretest.Dial(t, p.server(t), wiretest.Handshake, name)
+		id := newChangeset(t, c)
+		text := strings.Repeat("A line of \"text\" & more.\n", 3000)
+		get[changesetReply](t, c, "propose_node_update", object("changesetId", id, "id", "storage", "text", text))
+		get[changesetReply](t, c, "propose_node_delete", object("changesetId", id, "id", "broken"))
+		want, err := p.store.Diff(t.Context(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := map[string]string{}
+		parts := 0
+		for args := object("changesetId", id); ; {
+			page := get[changesetReply](t, c, "get_changeset_diff", args)
+			for _, item := range page.Items {
+				got[item.ID] += item.Unified
+				if item.ID == "storage" {
+					if parts++; item.Part != parts || item.Added != 3000 {
+						t.Errorf("part %d of %d, %d lines added, want part %d", item.Part, item.Parts, item.Added, parts)
+					}
+				}
+			}
+			if page.NextCursor == "" {
+				break
+			}
+			args = object("changesetId", id, "cursor", page.NextCursor)
+		}
+		if parts < 5 {
+			t.Errorf("%d parts", parts)
+		}
+		for _, n := range want {
+			if got[n.ID] != n.Unified {
+				t.Errorf("%s: the joined diff has %d bytes, want %d", n.ID, len(got[n.ID]), len(n.Unified))
+			}
+		}
+	}
+}
+
+func TestManyOperations(t *testing.T) {
+	p := newProject(t, many(150))
+	c := wiretest.Dial(t, p.server(t), wiretest.Stateless, "zed")
+	id := newChangeset(t, c)
+	for i := range 150 {
+		get[changesetReply](t, c, "propose_node_delete", object("changesetId", id, "id", fmt.Sprintf("n%04d", i)))
+	}
+	got := 0
+	for args := object("changesetId", id); ; {
+		page := get[changesetReply](t, c, "get_changeset", args)
+		got += len(page.Operations)
+		if page.Total != 150 {
+			t.Fatalf("total %d", page.Total)
+		}
+		if page.NextCursor == "" {
+			break
+		}
+		args = object("changesetId", id, "cursor", page.NextCursor)
+	}
+	if got != 150 {
+		t.Errorf("%d operations in pages, want 150", got)
+	}
+}
+
+// A server that only reads has no trace of changesets.
+func TestReadOnly(t *testing.T) {
+	p := newProject(t, sample())
+	server, err := mcpkit.NewServer(&mcp.Implementation{Name: "test", Version: "1.0.0"}, nil, documents.Feature(p.source, nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := wiretest.Dial(t, server, wiretest.Stateless, "zed")
+	if list := string(c.Send(t, "tools/list", `{}`)); strings.Contains(list, `"create_changeset"`) || strings.Contains(list, `"propose_node_create"`) || !strings.Contains(list, `"get_node"`) {
+		t.Errorf("tools %s", list)
+	}
+	if got := get[itemPage](t, c, "render_status", `{}`); len(got.Items) != 0 {
+		t.Errorf("outputs %+v", got)
+	}
+	type status struct{ Changesets struct{ Open int } }
+	if got := get[status](t, c, "project_status", `{}`); got.Changesets.Open != 0 {
+		t.Errorf("status %+v", got)
+	}
+}
+
+func TestStatus(t *testing.T) {
+	p := newProject(t, sample())
+	p.opts.Status = func(context.Context) (documents.Status, error) {
+		return documents.Status{Candidates: []string{"new-plan"}, Pending: 2, Unfinished: 1}, nil
+	}
+	c := wiretest.Dial(t, p.server(t), wiretest.Stateless, "codex")
+	newChangeset(t, c)
+	damaged := newChangeset(t, c)
+	for name := range p.tree(t, "docs") {
+		if strings.Contains(name, damaged) {
+			p.write(t, name, "torn")
+		}
+	}
+	type status struct {
+		Project    string
+		Changesets struct{ Open, Damaged int }
+		Candidates []string
+		Approvals  struct{ Pending int }
+		Operations struct{ Unfinished int }
+	}
+	var want status
+	want.Project, want.Candidates = "handbook", []string{"new-plan"}
+	want.Changesets.Open, want.Changesets.Damaged = 1, 1
+	want.Approvals.Pending, want.Operations.Unfinished = 2, 1
+	if diff := cmp.Diff(want, get[status](t, c, "project_status", `{}`)); diff != "" {
+		t.Errorf("status (-want +got)\n%s", diff)
+	}
+	listed := get[changesetReply](t, c, "list_changesets", `{}`)
+	if len(listed.Items) != 2 || !listed.Items[1].Damaged {
+		t.Errorf("list %+v", listed.Items)
+	}
+	fail(t, c, "changeset_damaged", "get_changeset", object("changesetId", damaged))
+}

@@ -1,0 +1,162 @@
+package documents
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/mcpcontract/mcpcontract/mcpkit"
+	"github.com/mcpcontract/mcpcontract/result"
+)
+
+type projectStatus struct {
+	Project    string `json:"project"`
+	Changesets struct {
+		Open    int `json:"open" jsonschema:"how many changesets wait for a person"`
+		Damaged int `json:"damaged" jsonschema:"how many cannot be read"`
+	} `json:"changesets"`
+	Candidates []string `json:"candidates" jsonschema:"ids of staged candidates; what they hold is not part of the project"`
+	Approvals  struct {
+		Pending int `json:"pending" jsonschema:"how many proposals wait for a person's approval"`
+	} `json:"approvals"`
+	Operations struct {
+		Unfinished int `json:"unfinished" jsonschema:"how many promotions a crash interrupted; operation_recover finishes them"`
+	} `json:"operations"`
+	Provenance result.Provenance `json:"provenance"`
+}
+
+func (d *documents) statusTool() mcpkit.Tool[noArgs, projectStatus] {
+	return mcpkit.Tool[noArgs, projectStatus]{
+		Name:  "project_status",
+		Title: "Show what is under way",
+		Description: "Show what is under way in the project: open changesets, staged candidates, approvals that wait and operations that were interrupted. " +
+			"Call it once at the start. None of it is part of the documents.",
+		Effect: mcpkit.ReadOnly,
+		Run:    d.status,
+	}
+}
+
+func (d *documents) status(ctx context.Context, _ noArgs) (projectStatus, error) {
+	g, err := d.source.Graph(ctx)
+	if err != nil {
+		return projectStatus{}, err
+	}
+	s := projectStatus{Project: g.Snapshot().Project, Provenance: d.provenance(g)}
+	if d.opts.Store != nil {
+		list, err := d.opts.Store.List(ctx)
+		if err != nil {
+			return projectStatus{}, err
+		}
+		for _, c := range list {
+			if c.Damaged {
+				s.Changesets.Damaged++
+			} else {
+				s.Changesets.Open++
+			}
+		}
+	}
+	if d.opts.Status != nil {
+		more, err := d.opts.Status(ctx)
+		if err != nil {
+			return projectStatus{}, err
+		}
+		s.Candidates, s.Approvals.Pending, s.Operations.Unfinished = more.Candidates, more.Pending, more.Unfinished
+	}
+	return s, nil
+}
+
+type output struct {
+	View string `json:"view"`
+	Path string `json:"path"`
+}
+
+type contract struct {
+	Project    string            `json:"project"`
+	Writer     bool              `json:"writer" jsonschema:"whether this server may propose changes"`
+	Tools      []string          `json:"tools"`
+	Operations []string          `json:"operations" jsonschema:"operations that may be proposed" schema:"enum=create|update|move|delete"`
+	Kinds      []string          `json:"kinds" jsonschema:"kinds that a changed node may have; none listed means any"`
+	Paths      []string          `json:"paths" jsonschema:"patterns of the paths that a changed node may have; none listed means any"`
+	Views      []view            `json:"views"`
+	Outputs    []output          `json:"outputs" jsonschema:"files that a person renders; no tool writes them"`
+	Roots      map[string]string `json:"roots" jsonschema:"folders by what they are for, relative to the project"`
+	Limits     map[string]int    `json:"limits"`
+	Exclusions []string          `json:"exclusions" jsonschema:"what no tool of this server does"`
+	Provenance result.Provenance `json:"provenance"`
+}
+
+func (d *documents) contractTool() mcpkit.Tool[noArgs, contract] {
+	return mcpkit.Tool[noArgs, contract]{
+		Name:  "get_contract",
+		Title: "Read the contract",
+		Description: "Read what this server promises: its tools, the operations, kinds and paths that may be proposed, the folders it uses, " +
+			"its limits, and what no tool ever does.",
+		Effect: mcpkit.ReadOnly,
+		Run: func(ctx context.Context, _ noArgs) (contract, error) {
+			g, err := d.source.Graph(ctx)
+			if err != nil {
+				return contract{}, err
+			}
+			return d.contract(g.Snapshot().Project, d.provenance(g)), nil
+		},
+	}
+}
+
+func (d *documents) contract(project string, from result.Provenance) contract {
+	declared := d.opts.Contract
+	c := contract{
+		Project:    project,
+		Writer:     d.opts.Writer != nil,
+		Tools:      d.tools,
+		Kinds:      declared.Policy.Kinds,
+		Paths:      declared.Policy.Paths,
+		Views:      views(declared.Views),
+		Roots:      declared.Roots,
+		Limits:     map[string]int{"pageBytes": d.opts.MaxPage, "contextBytes": maxContext, "searchHits": maxHits, "knownSources": maxKnown},
+		Exclusions: exclusions(),
+		Provenance: from,
+	}
+	maps.Copy(c.Limits, declared.Limits)
+	if c.Writer {
+		for _, op := range declared.Policy.Allow {
+			c.Operations = append(c.Operations, string(op))
+		}
+	}
+	for _, o := range declared.Outputs {
+		c.Outputs = append(c.Outputs, output(o))
+	}
+	return c
+}
+
+// exclusions are the promises of what is left out.
+func exclusions() []string {
+	return []string{
+		"running commands or starting processes",
+		"reading or writing any other file",
+		"carrying out a changeset",
+		"writing a declared output",
+		"naming a renderer",
+		"changing Git",
+		"building, deploying or publishing",
+		"choosing a project or reading another one",
+	}
+}
+
+// toolNames are the names of all tools, as clients call them.
+func (d *documents) toolNames(in *mcpkit.Installer) []string {
+	names := []string{
+		"project_info", "project_status", "get_contract", "get_node", "search", "filter_nodes", "backlinks", "dependencies", "impact",
+		"get_context", "validate_project", "render_status",
+	}
+	if d.opts.Store != nil {
+		names = append(names,
+			"create_changeset", "list_changesets", "get_changeset", "propose_node_create", "propose_node_update", "propose_node_move",
+			"propose_node_delete", "validate_changeset", "get_changeset_diff", "preview_changeset")
+	}
+	names = append(names, d.opts.Contract.Tools...)
+	for i, name := range names {
+		names[i] = in.ToolName(name)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
