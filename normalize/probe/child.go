@@ -194,11 +194,11 @@ func (p *probe) localOnce(ctx context.Context, version string) (report Report, d
 	report, err = p.session(ctx, t, version)
 	release()
 	t.end()
-	if err != nil && ctx.Err() == nil && !answered(err) {
+	if err != nil && ctx.Err() == nil && !answered(err) && t.eof.Load() {
 		if how, ended := c.ended(); ended {
 			died = p.now().phase == Handshake
 			err = p.errorf(Failed, "the program ended (%s) before it had answered", how)
-		} else if t.eof.Load() {
+		} else {
 			err = p.errorf(Failed, "the program closed its stdout before it had answered")
 		}
 	}

@@ -97,7 +97,7 @@ func (p *probe) refused(err error) *Error {
 	if errors.Is(err, mcp.ErrConnectionClosed) || errors.Is(err, io.EOF) {
 		return p.errorf(Failed, "the server closed the connection before it had answered")
 	}
-	return p.errorf(Failed, "no session with the server: %s", err)
+	return p.errorf(Failed, "the exchange with the server broke off: %s", err)
 }
 
 // answered reports whether an error is the server's, or one that this package

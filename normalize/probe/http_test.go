@@ -132,7 +132,7 @@ func TestHostileAddresses(t *testing.T) {
 		{"not here for a stream", normalize.SSE, status(405), 0, failure{probe.Failed, probe.Handshake}, "405 Method Not Allowed: check the address"},
 		{"broken", normalize.HTTP, status(500), 0, failure{probe.Failed, probe.Handshake}, "500 Internal Server Error"},
 		{"a web page", normalize.HTTP, write("text/html", "<html>Pears</html>"), 0, failure{probe.Failed, probe.Handshake}, "text/html"},
-		{"a web page as a stream", normalize.SSE, write("text/html", "<html>Pears</html>"), 0, failure{probe.Failed, probe.Handshake}, "no session"},
+		{"a web page as a stream", normalize.SSE, write("text/html", "<html>Pears</html>"), 0, failure{probe.Failed, probe.Handshake}, "broke off"},
 		{"garbage", normalize.HTTP, write("application/json", "{{{"), 0, failure{probe.Failed, probe.Handshake}, "failed to decode response"},
 		{"deep", normalize.HTTP, write("application/json", strings.Repeat("[", 4<<20-9)), 0, failure{probe.Failed, probe.Handshake}, ""},
 		{"deep in a message", normalize.HTTP, write("application/json", `{"jsonrpc":"2.0","id":1,"result":`+strings.Repeat("[", 4<<20-90)), 0, failure{probe.Failed, probe.Handshake}, ""},

@@ -60,6 +60,7 @@ func peers() map[string]func(args []string) {
 		"grandchild":   grandchild,
 		"asks":         asks,
 		"pages":        pages,
+		"answers":      answers,
 		"toolless":     toolless,
 		"probe":        probes,
 		"environ":      environ,
@@ -265,6 +266,21 @@ func toolless([]string) {
 			reply(m.ID, `{"protocolVersion":"2025-06-18","capabilities":{},"serverInfo":{"name":"empty","version":"1"}}`)
 		case m.ID != nil:
 			fmt.Printf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"unknown method"}}`+"\n", m.ID)
+		}
+	})
+}
+
+// answers gives its arguments as the results of server/discover, initialize and
+// tools/list, and an error where there is none.
+func answers(args []string) {
+	results := map[string]string{"server/discover": args[0], "initialize": args[1], "tools/list": args[2]}
+	each(func(m message) {
+		switch result := results[m.Method]; {
+		case m.ID == nil:
+		case result == "":
+			fmt.Printf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"unknown method"}}`+"\n", m.ID)
+		default:
+			reply(m.ID, result)
 		}
 	})
 }

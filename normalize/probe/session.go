@@ -29,13 +29,15 @@ func (p *probe) session(ctx context.Context, t mcp.Transport, version string) (R
 		Capabilities:   &mcp.ClientCapabilities{},
 		MultiRoundTrip: &mcp.MultiRoundTripOptions{Disabled: true},
 	})
+	page := new(rawPage)
+	client.AddSendingMiddleware(page.keep)
 	cs, err := client.Connect(ctx, t, &mcp.ClientSessionOptions{ProtocolVersion: version})
 	if err != nil {
 		return Report{}, err
 	}
 	defer p.close(cs)
 	p.enter(ListTools)
-	tools, err := p.tools(ctx, cs)
+	tools, err := p.tools(ctx, cs, page)
 	if err != nil {
 		return Report{}, err
 	}
@@ -58,8 +60,43 @@ func (p *probe) close(cs *mcp.ClientSession) {
 	}
 }
 
+// A rawPage is the last page of tools as the server sent it. The client leaves
+// tools out that it could not call, which others may offer all the same.
+type rawPage struct {
+	tools    []*mcp.Tool
+	complete bool // not a demand for input, which the client takes for a page
+}
+
+// keep is middleware that looks at the pages.
+func (r *rawPage) keep(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+		res, err := next(ctx, method, req)
+		if page, ok := res.(*mcp.ListToolsResult); ok && page != nil {
+			r.tools = page.Tools
+			r.complete = page.ResultType == "" || page.ResultType == "complete"
+		}
+		return res, err
+	}
+}
+
+// check refuses a page that says nothing about tools, or nothing that helps.
+func (r *rawPage) check() error {
+	switch {
+	case !r.complete:
+		return errors.New("the server wants input before it lists its tools")
+	case r.tools == nil:
+		return errors.New("a page of the catalog has no list of tools")
+	}
+	for _, tool := range r.tools {
+		if tool == nil || tool.Name == "" {
+			return errors.New("the catalog has a tool without a name")
+		}
+	}
+	return nil
+}
+
 // tools reads the whole catalog.
-func (p *probe) tools(ctx context.Context, cs *mcp.ClientSession) ([]*mcp.Tool, error) {
+func (p *probe) tools(ctx context.Context, cs *mcp.ClientSession, raw *rawPage) ([]*mcp.Tool, error) {
 	var all []*mcp.Tool
 	seen := make(map[string]bool)
 	params := &mcp.ListToolsParams{}
@@ -71,7 +108,10 @@ func (p *probe) tools(ctx context.Context, cs *mcp.ClientSession) ([]*mcp.Tool, 
 			}
 			return nil, err
 		}
-		all = append(all, page.Tools...)
+		if err := raw.check(); err != nil {
+			return nil, p.errorf(Failed, "%s", err)
+		}
+		all = append(all, raw.tools...)
 		if len(all) > p.opts.maxTools() {
 			return nil, p.errorf(TooLarge, "the catalog has more than %d tools", p.opts.maxTools())
 		}

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -102,8 +103,20 @@ func (c *stdioConn) Write(_ context.Context, m jsonrpc.Message) error {
 	}
 	c.writing.Lock()
 	defer c.writing.Unlock()
-	_, err = c.in.Write(append(data, '\n'))
+	if _, err = c.in.Write(append(data, '\n')); err != nil {
+		c.gone(err)
+	}
 	return err
+}
+
+// gone remembers that the program closed its side, unless this one was closed
+// before.
+func (c *stdioConn) gone(err error) {
+	select {
+	case <-c.closed:
+	default:
+		c.eof.CompareAndSwap(false, !errors.Is(err, os.ErrClosed) && !errors.Is(err, errTooLarge))
+	}
 }
 
 // giveUp answers server/discover in place of a program that does not, so that
@@ -134,7 +147,7 @@ func (c *stdioConn) pump() {
 			return
 		}
 		if err != nil {
-			c.eof.Store(errors.Is(err, io.EOF))
+			c.gone(err)
 			return
 		}
 	}
