@@ -107,28 +107,33 @@ func ExampleOpen() {
 	// Output: open: the options are not valid: the folder "docs/proposed" overlaps "docs", which nothing may write to
 }
 
-func ExampleStore_Validate() {
-	root, clean := exampleProject()
-	defer clean()
+// exampleChangeset begins a changeset under a policy.
+func exampleChangeset(root string, policy changeset.Policy) (*changeset.Store, *changeset.Writer, changeset.Changeset) {
 	project, err := docgraph.Open(root, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer project.Close()
-	ctx := context.Background()
 	store, err := changeset.Open(root, project, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
+	writer, err := store.Bind("ada", policy)
+	if err != nil {
+		log.Fatal(err)
+	}
+	c, err := writer.Create(context.Background(), "An example", "")
+	if err != nil {
+		log.Fatal(err)
+	}
+	return store, writer, c
+}
+
+func ExampleStore_Validate() {
+	root, clean := exampleProject()
+	defer clean()
+	store, writer, c := exampleChangeset(root, changeset.Policy{Allow: []changeset.Op{changeset.Delete}})
 	defer store.Close()
-	writer, err := store.Bind("ada", changeset.Policy{Allow: []changeset.Op{changeset.Delete}})
-	if err != nil {
-		log.Fatal(err)
-	}
-	c, err := writer.Create(ctx, "No limits", "")
-	if err != nil {
-		log.Fatal(err)
-	}
+	ctx := context.Background()
 	if _, err := writer.ProposeDelete(ctx, c.ID, "limits"); err != nil {
 		log.Fatal(err)
 	}
@@ -145,31 +150,14 @@ func ExampleStore_Validate() {
 func ExampleStore_Bind() {
 	root, clean := exampleProject()
 	defer clean()
-	project, err := docgraph.Open(root, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer project.Close()
-	ctx := context.Background()
-	store, err := changeset.Open(root, project, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer store.Close()
-	writer, err := store.Bind("ada", changeset.Policy{
+	store, writer, c := exampleChangeset(root, changeset.Policy{
 		Allow: []changeset.Op{changeset.Create, changeset.Update},
 		Kinds: []string{"guide"},
 		Paths: []string{"guides/**/*.md"},
 	})
-	if err != nil {
-		log.Fatal(err)
-	}
-	c, err := writer.Create(ctx, "A guide", "")
-	if err != nil {
-		log.Fatal(err)
-	}
+	defer store.Close()
 	for _, path := range []string{"guides/install/linux.md", "linux.md"} {
-		o, err := writer.ProposeCreate(ctx, c.ID, changeset.NewNode{ID: path, Kind: "guide", Title: "Linux", Path: path, Text: "Run it.\n"})
+		o, err := writer.ProposeCreate(context.Background(), c.ID, changeset.NewNode{ID: path, Kind: "guide", Title: "Linux", Path: path, Text: "Run it.\n"})
 		fmt.Printf("%q %q\n", o.NewPath, changeset.CodeOf(err))
 	}
 	// Output:

@@ -3,6 +3,7 @@ package changeset_test
 import (
 	"errors"
 	"os"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -88,6 +89,7 @@ func TestFaults(t *testing.T) {
 					}
 					all = append(all, c.Title)
 				}
+				slices.Sort(all) // the clock stands, so they are in the order of ids
 				return strings.Join(all, "\n")
 			},
 		},

@@ -136,6 +136,17 @@ func (p *project) writer(tb testing.TB, name string) *changeset.Writer {
 	return w
 }
 
+// writerOn binds a writer that may do everything on another source.
+func (p *project) writerOn(tb testing.TB, src changeset.Source) *changeset.Writer {
+	tb.Helper()
+	s, err := changeset.Open(p.dir, src, options())
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { s.Close() })
+	return (&project{p.dir, s}).writer(tb, "ada")
+}
+
 // begin creates a changeset.
 func begin(tb testing.TB, w *changeset.Writer) string {
 	tb.Helper()

@@ -253,15 +253,7 @@ func TestSourceLies(t *testing.T) {
 			t.Parallel()
 			p := newProject(t, options(), handbook())
 			id := begin(t, p.writer(t, "ada"))
-			s, err := changeset.Open(p.dir, liar{p.source(), change}, options())
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer s.Close()
-			w, err := s.Bind("ada", everything())
-			if err != nil {
-				t.Fatal(err)
-			}
+			w := p.writerOn(t, liar{p.source(), change})
 			before := tree(t, p.dir)
 			for _, node := range []string{"setup", "\xff", ""} {
 				if _, err := w.ProposeUpdate(t.Context(), id, node, changeset.NodeEdit{Text: new("Text")}); err == nil {

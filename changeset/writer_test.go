@@ -399,21 +399,13 @@ func TestSourceFails(t *testing.T) {
 			id := begin(t, p.writer(t, "ada"))
 			before := tree(t, p.dir)
 			test.src.folder = p.source()
-			s, err := changeset.Open(p.dir, test.src, options())
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer s.Close()
-			w, err := s.Bind("ada", everything())
-			if err != nil {
-				t.Fatal(err)
-			}
+			w := p.writerOn(t, test.src)
 			for _, step := range []string{"update setup Text", "move setup b.md", "delete setup"} {
-				_, err = propose(t, w, id, step)
+				_, err := propose(t, w, id, step)
 				wantCode(t, err, test.want)
-			}
-			if strings.HasSuffix(test.name, "fails") && !errors.Is(err, broken) {
-				t.Errorf("%v does not lead to its cause", err)
+				if strings.HasSuffix(test.name, "fails") && !errors.Is(err, broken) {
+					t.Errorf("%v does not lead to its cause", err)
+				}
 			}
 			if diff := cmp.Diff(before, tree(t, p.dir)); diff != "" {
 				t.Errorf("something was written (-before +after):\n%s", diff)

@@ -50,8 +50,8 @@ func newChange(i int, c *Change) *changeView {
 	return v
 }
 
-// fill adds what makes the article.
-func (v *changeView) fill(c *Change) {
+// fill adds what makes the article of v.
+func (p *pageView) fill(v *changeView, c *Change) {
 	if c.OldPath != "" || c.Old != nil {
 		v.OldSize = count(len(c.Old)) + " bytes"
 	}
@@ -61,5 +61,9 @@ func (v *changeView) fill(c *Change) {
 	}
 	v.NewSize = count(len(c.New)) + " bytes"
 	v.Diff = compare(c.Old, c.New)
+	if p.rendered += len(c.New); p.rendered > maxRendered {
+		v.NotRendered = "The document is not rendered: the page has rendered enough already."
+		return
+	}
 	v.Rendered, v.NotRendered = renderMarkdown(page.Parse(c.NewPath, c.New).Body)
 }

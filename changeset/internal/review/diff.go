@@ -249,7 +249,7 @@ func beside(pairs []pair, left, right []row, matches []lineMatch) []pair {
 	return pairs
 }
 
-// gap returns the unchanged lines from to to of a, folded: the last of them
+// gap returns the unchanged lines a[from:to], folded: the last of them
 // before a hunk, else the first.
 func (c *comparer) gap(from, to, shift int, before bool) gap {
 	g := gap{Count: max(to-from, 0)}

@@ -20,6 +20,7 @@ import (
 const (
 	maxMarkdown = 128 << 10 // bytes of a document
 	maxNesting  = 60        // quotes and lists inside each other, on one line
+	maxMarkers  = 400       // characters in one block that may begin or end emphasis, links or code
 	maxAddress  = 300       // bytes of a link's address
 	topHeading  = 3         // a document's first level of heading is one below this
 )
@@ -27,14 +28,15 @@ const (
 // renderMarkdown returns the document as HTML that loads nothing and leads
 // nowhere, or a sentence that says why it does not.
 func renderMarkdown(body []byte) (html template.HTML, why string) {
-	if len(body) > maxMarkdown {
-		return "", fmt.Sprintf("The document has %s bytes; above %s it is not rendered.", count(len(body)), count(maxMarkdown))
+	source := visible(string(body), "\n\r\t")
+	if len(source) > maxMarkdown {
+		return "", fmt.Sprintf("The document has %s bytes; above %s it is not rendered.", count(len(source)), count(maxMarkdown))
 	}
 	if nesting(body) > maxNesting {
 		return "", "Quotes and lists are nested too deeply to be rendered."
 	}
 	var b bytes.Buffer
-	if err := newMarkdown().Convert([]byte(visible(string(body), "\n\r\t")), &b); err != nil {
+	if err := newMarkdown().Convert([]byte(source), &b); err != nil {
 		return "", "The document cannot be rendered."
 	}
 	// Character references are only resolved while the text is rendered.
@@ -66,9 +68,34 @@ func newMarkdown() goldmark.Markdown {
 			extension.Strikethrough,
 			extension.TaskList,
 		),
-		goldmark.WithParserOptions(parser.WithASTTransformers(util.Prioritized(lowerHeadings{}, 100))),
+		goldmark.WithParserOptions(
+			parser.WithInlineParsers(util.Prioritized(&markerLimit{}, 0)),
+			parser.WithASTTransformers(util.Prioritized(lowerHeadings{}, 100)),
+		),
 		goldmark.WithRendererOptions(renderer.WithNodeRenderers(util.Prioritized(inert{}, 100))),
 	)
+}
+
+// A markerLimit stands before all other inline parsers. Matching the markers of a
+// block takes goldmark quadratic time, so that a few kilobytes could hold up the
+// page for minutes; what is beyond the limit stays text.
+type markerLimit struct {
+	block ast.Node
+	seen  int
+}
+
+func (*markerLimit) Trigger() []byte { return []byte("*_[]!~`<") }
+
+func (l *markerLimit) Parse(parent ast.Node, block text.Reader, _ parser.Context) ast.Node {
+	if parent != l.block {
+		l.block, l.seen = parent, 0
+	}
+	if l.seen++; l.seen <= maxMarkers {
+		return nil
+	}
+	_, at := block.PeekLine()
+	block.Advance(1)
+	return ast.NewTextSegment(at.WithStop(at.Start + 1))
 }
 
 // lowerHeadings puts the headings of a document below those of the page.

@@ -27,8 +27,9 @@ const (
 	maxProblems = 1 << 20  // bytes of HTML, as the next two
 	maxContents = 2 << 20
 	maxArticles = 12 << 20
-	maxListed   = 5_000 // problems, changes or nodes
-	maxIDs      = 50    // ids in one list of a node
+	maxRendered = 4 << 20 // bytes of Markdown
+	maxListed   = 5_000   // problems, changes or nodes
+	maxIDs      = 50      // ids in one list of a node
 )
 
 // A pageView is what the layout shows.
@@ -44,6 +45,7 @@ type pageView struct {
 	NodeCount, Missing int // for the outline; Missing counts references that lead nowhere
 	Problems, Contents list
 	Articles           list
+	rendered           int // bytes of Markdown so far
 }
 
 type fact struct {
@@ -178,7 +180,7 @@ func (p *pageView) addChanges(t *template.Template, changes []Change) error {
 		if p.Articles.full() {
 			v.Diff.Added, v.Diff.Removed = textdiff.Stat(textdiff.Lines(changes[i].Old, changes[i].New))
 		} else {
-			v.fill(&changes[i])
+			p.fill(v, &changes[i])
 		}
 		p.Added += v.Diff.Added
 		p.Removed += v.Diff.Removed

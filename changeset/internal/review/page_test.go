@@ -28,7 +28,7 @@ func parse(t *testing.T, raw []byte) *html.Node {
 func withClass(doc *html.Node, class string) []*html.Node {
 	var out []*html.Node
 	for n := range doc.Descendants() {
-		for _, c := range strings.Fields(attr(n, "class")) {
+		for c := range strings.FieldsSeq(attr(n, "class")) {
 			if c == class {
 				out = append(out, n)
 			}
@@ -239,6 +239,29 @@ func TestMarkdown(t *testing.T) {
 	}
 }
 
+// TestMarkers holds what one block may cost: its first 400 markers count, and a
+// new block begins anew. Unlimited, the second document takes minutes.
+func TestMarkers(t *testing.T) {
+	for name, c := range map[string]struct {
+		in   string
+		want int // emphasised words
+	}{
+		"two blocks": {strings.Repeat("*a* ", 300) + "\n\n" + strings.Repeat("*a* ", 300), 400},
+		"unmatched":  {strings.Repeat("_a*", 40_000), 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := &review.Model{Changes: []review.Change{{Op: "create", ID: "x", NewPath: "x.md", New: []byte(c.in)}}}
+			doc := withClass(parse(t, render(t, "review", m)), "document")[0]
+			if got := len(find(doc, "em")); got != c.want {
+				t.Errorf("%d emphasised words, want %d", got, c.want)
+			}
+			if got, want := strings.Count(textOf(doc), "a"), strings.Count(c.in, "a"); got != want {
+				t.Errorf("%d of %d words are there", got, want)
+			}
+		})
+	}
+}
+
 func TestUnknownRenderer(t *testing.T) {
 	_, err := review.Render("sh -c\x00", &review.Model{})
 	want := `renderer "sh -c\x00" does not exist: use one of ["outline" "review"]`
@@ -250,14 +273,15 @@ func TestUnknownRenderer(t *testing.T) {
 // TestBounds gives more of everything than fits.
 func TestBounds(t *testing.T) {
 	wide := strings.Repeat("\u202e<", 2000)
-	tall := strings.Repeat("\x01\n", 20_000)
+	tall := strings.Repeat("\x01\n\n", 10_000)
+	long := strings.Repeat("text ", 20_000)
 	for name, c := range map[string]struct {
 		renderer string
 		model    func(*review.Model)
 		says     string
 	}{
 		"changes": {"review", func(m *review.Model) {
-			for i := range 60 {
+			for i := range 14 {
 				m.Changes = append(m.Changes, review.Change{Op: "create", ID: fmt.Sprint(i), NewPath: wide, New: []byte(tall)})
 			}
 		}, "more are not shown: the page would be too large"},
@@ -273,6 +297,11 @@ func TestBounds(t *testing.T) {
 		"document": {"review", func(m *review.Model) {
 			m.Changes = []review.Change{{Op: "create", ID: "x", NewPath: "x", New: []byte(strings.Repeat("text ", 30_000))}}
 		}, "The document has 150,000 bytes; above 131,072 it is not rendered."},
+		"documents": {"review", func(m *review.Model) {
+			for range 45 {
+				m.Changes = append(m.Changes, review.Change{Op: "move", OldPath: "x", NewPath: "y", Old: []byte(long), New: []byte(long)})
+			}
+		}, "The document is not rendered: the page has rendered enough already."},
 		"nesting": {"review", func(m *review.Model) {
 			m.Changes = []review.Change{{Op: "create", ID: "x", NewPath: "x", New: []byte(strings.Repeat("> ", 30_000) + "x")}}
 		}, "Quotes and lists are nested too deeply to be rendered."},
@@ -282,8 +311,8 @@ func TestBounds(t *testing.T) {
 			}
 		}, "more are not listed: the page would be too large"},
 		"nodes": {"outline", func(m *review.Model) {
-			for i := range 12_000 {
-				m.Nodes = append(m.Nodes, review.Node{ID: fmt.Sprint(i), Path: fmt.Sprintf("%d/%d.md", i%7000, i), Title: wide, DependsOn: []string{"a", "b"}})
+			for i := range 4_000 {
+				m.Nodes = append(m.Nodes, review.Node{ID: fmt.Sprint(i), Path: fmt.Sprintf("%d/%d.md", i%3000, i), Title: wide, DependsOn: []string{"a", "b"}})
 			}
 		}, "more are not shown: the page would be too large"},
 		"references": {"outline", func(m *review.Model) {
@@ -334,9 +363,20 @@ func TestContrast(t *testing.T) {
 		t.Fatal("there is no dark theme")
 	}
 	pairs := [][2]string{
-		{"fg", "bg"}, {"fg", "panel"}, {"muted", "bg"}, {"muted", "panel"}, {"link", "bg"}, {"link", "panel"},
-		{"ins-fg", "ins-bg"}, {"ins-fg", "ins-mark"}, {"del-fg", "del-bg"}, {"del-fg", "del-mark"},
-		{"warn-fg", "warn-bg"}, {"err-fg", "err-bg"}, {"move-fg", "move-bg"}, {"esc-fg", "esc-bg"},
+		{"fg", "bg"},
+		{"fg", "panel"},
+		{"muted", "bg"},
+		{"muted", "panel"},
+		{"link", "bg"},
+		{"link", "panel"},
+		{"ins-fg", "ins-bg"},
+		{"ins-fg", "ins-mark"},
+		{"del-fg", "del-bg"},
+		{"del-fg", "del-mark"},
+		{"warn-fg", "warn-bg"},
+		{"err-fg", "err-bg"},
+		{"move-fg", "move-bg"},
+		{"esc-fg", "esc-bg"},
 	}
 	for theme, text := range map[string]string{"light": light, "dark": dark} {
 		colours := variables(t, text)

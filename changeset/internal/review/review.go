@@ -23,9 +23,11 @@
 //
 // A page has at most [MaxPage] bytes, whatever the model holds, and says where
 // something was left out: a change shows at most 3,000 lines and 256 KiB of diff,
-// a long line is shortened around what changed in it, Markdown above 128 KiB is
-// not rendered, changes that no longer fit keep their line in the table of
-// contents, and of problems and nodes the first 500 and 5,000 are listed.
+// a long line is shortened around what changed in it, Markdown is rendered up to
+// 128 KiB a document and 4 MiB a page, changes that no longer fit keep their line
+// in the table of contents, and of nodes the first 5,000 are shown. In one block
+// of Markdown the first 400 markers of emphasis, links and code count, the others
+// are text. Work grows with what the page shows and the size of the texts.
 //
 // # Concurrency and errors
 //
