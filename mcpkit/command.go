@@ -57,10 +57,10 @@ type Command[Req, Plan, Out any] struct {
 	// Approvals says how approvals come about and where they are kept. Required.
 	Approvals *Approvals
 
-	// Authorize reports whether authority for the request exists already, so that nobody need be asked. It must decide by
-	// what the caller cannot choose, such as [Principal] and the state of the project. Its error refuses the request. nil
-	// means never.
-	Authorize func(ctx context.Context, req Req) (bool, error)
+	// Authorize reports whether authority for the plan exists already, so that nobody need be asked; the plan is the one
+	// that is then carried out. It must decide by what the caller cannot choose, such as [Principal], the state of the
+	// project, and what the plan does. Its error refuses the request. nil means never.
+	Authorize func(ctx context.Context, req Req, plan Plan) (bool, error)
 
 	// Plan computes the proposal. It changes nothing, and computes the same again from the same state: it is called for the
 	// first form of the request and again, from the kept request, before the proposal is carried out. Its error refuses

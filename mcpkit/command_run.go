@@ -123,7 +123,7 @@ func (c *command[Req, Plan, Out]) propose(ctx context.Context, request json.RawM
 		return nil, false, err
 	}
 	if authorize && c.Authorize != nil {
-		authorized, err = c.Authorize(ctx, req)
+		authorized, err = c.Authorize(ctx, req, proposal.Plan)
 	}
 	return p, authorized, err
 }

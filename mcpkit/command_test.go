@@ -234,11 +234,11 @@ func TestCommandAuthorize(t *testing.T) {
 	s := newShelf()
 	plans := 0
 	c := s.command(newApprovals(t, mcpkit.OutOfBand))
-	c.Authorize = func(ctx context.Context, in putArgs) (bool, error) {
+	c.Authorize = func(ctx context.Context, in putArgs, plan putPlan) (bool, error) {
 		if in.Name == "never" {
 			return false, &brokenError{"never"}
 		}
-		return mcpkit.Principal(ctx) == "editor" && in.Name == "mine", nil
+		return mcpkit.Principal(ctx) == "editor" && plan.Name == "mine", nil
 	}
 	c.Plan = func(ctx context.Context, in putArgs) (mcpkit.Proposal[putPlan], error) {
 		plans++

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
+	"github.com/mcpcontract/mcpcontract/internal/pattern"
 	"github.com/mcpcontract/mcpcontract/mcpkit"
 	"github.com/mcpcontract/mcpcontract/stage"
 )
@@ -63,7 +64,8 @@ func (f *feature) command() mcpkit.Command[candidateArgs, proposal, receipt] {
 				}
 			}
 		},
-		Plan: f.plan,
+		Authorize: f.authorize,
+		Plan:      f.plan,
 		Receipt: func(p proposal) receipt {
 			return receipt{OperationID: anyOperation, Digest: p.Digest, Files: p.Files}
 		},
@@ -107,6 +109,16 @@ func (f *feature) plan(ctx context.Context, in candidateArgs) (mcpkit.Proposal[p
 		Base:    base,
 		Summary: summary(m.Candidate, list, verdicts),
 	}, nil
+}
+
+// authorize reports whether every path of the plan is one that needs no approval.
+func (f *feature) authorize(_ context.Context, _ candidateArgs, p proposal) (bool, error) {
+	for _, c := range p.Files {
+		if !pattern.Match(f.opts.Authorized, c.Path) {
+			return false, nil
+		}
+	}
+	return len(p.Files) > 0, nil
 }
 
 // base is the state that the plan rests on: what is in the project, and the staged files, so that whichever changes is

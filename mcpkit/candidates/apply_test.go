@@ -1,6 +1,7 @@
 package candidates_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -8,9 +9,13 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/mcpcontract/mcpcontract/internal/canon"
+	"github.com/mcpcontract/mcpcontract/mcpkit"
+	"github.com/mcpcontract/mcpcontract/mcpkit/candidates"
 	"github.com/mcpcontract/mcpcontract/mcpkit/internal/wiretest"
+	"github.com/mcpcontract/mcpcontract/stage"
 	"github.com/mcpcontract/mcpcontract/token"
 )
 
@@ -217,5 +222,45 @@ func TestTooManyFiles(t *testing.T) {
 	}
 	if r, text := call(t, c, "candidate_apply", prepareApply); r.Error.Code != "result_too_large" || !strings.Contains(text, "nothing was changed") {
 		t.Errorf("got %s, want result_too_large", text)
+	}
+}
+
+// What authority covers is promoted in one call, if it covers every file.
+func TestAuthorized(t *testing.T) {
+	for name, test := range map[string]struct {
+		patterns []string
+		generate bool
+		status   string
+	}{
+		"all":                      {[]string{"docs/**"}, false, "applied"},
+		"each by one":              {[]string{"docs/a/*", "docs/*.md"}, false, "applied"},
+		"one of two":               {[]string{"docs/*.md"}, false, "approval_required"},
+		"none":                     {nil, false, "approval_required"},
+		"all but a generated file": {[]string{"docs/a/*", "docs/plan.md"}, true, "approval_required"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newProject(t)
+			p.opts = &candidates.Options{Authorized: test.patterns}
+			if test.generate {
+				p.opts.Generate = func(context.Context, *candidates.Candidate) ([]stage.Generated, error) {
+					return []stage.Generated{{Path: "docs/index.md", Data: []byte("index")}}, nil
+				}
+			}
+			c := wiretest.Dial(t, p.server(t), wiretest.Stateless, "zed")
+			p.stagePlan(t, c)
+			r, text := call(t, c, "candidate_apply", prepareApply)
+			if r.CommandStatus != test.status || (r.Receipt != nil) != (test.status == "applied") {
+				t.Fatalf("candidate_apply: %s, want %s", text, test.status)
+			}
+			if got := p.read(t, "docs/plan.md") != ""; got != (test.status == "applied") {
+				t.Errorf("promoted: %v", got)
+			}
+		})
+	}
+	p := newProject(t)
+	p.opts = &candidates.Options{Authorized: []string{"docs/["}}
+	approvals := &mcpkit.Approvals{Store: p.store, Project: "acme"}
+	if _, err := mcpkit.NewServer(&mcp.Implementation{Name: "test"}, nil, candidates.Feature(p.area, approvals, p.opts)); err == nil {
+		t.Error("a pattern with a fault was accepted")
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/mcpcontract/mcpcontract/internal/pattern"
 	"github.com/mcpcontract/mcpcontract/mcpkit"
 	"github.com/mcpcontract/mcpcontract/result"
 	"github.com/mcpcontract/mcpcontract/stage"
@@ -25,6 +26,11 @@ type Options struct {
 	// Generate, if not nil, returns further files to be written together with the candidate, such as an index of it. They
 	// are part of what is approved, so it has to return the same for the same candidate and project.
 	Generate func(ctx context.Context, c *Candidate) ([]stage.Generated, error)
+
+	// Authorized has the patterns of paths for which authority exists already: a candidate whose files, with the generated
+	// ones, all match is promoted in one call, and nobody is asked. The form is that of the Allow field of [stage.Options],
+	// which still decides what may be promoted at all. Empty means that every promotion needs an approval.
+	Authorized []string
 }
 
 // Validator is one named check of candidates. It can add problems and can take none away.
@@ -97,6 +103,11 @@ func (f *feature) install(in *mcpkit.Installer) error {
 			return fmt.Errorf("candidates: validator %q has no name of its own, or no Check", v.Name)
 		}
 		names[v.Name] = true
+	}
+	for _, p := range f.opts.Authorized {
+		if err := pattern.Check(p); err != nil {
+			return fmt.Errorf("candidates: pattern %.80q: %w", p, err)
+		}
 	}
 	for _, tool := range f.tools() {
 		if err := tool(in); err != nil {

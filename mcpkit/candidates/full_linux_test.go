@@ -87,7 +87,8 @@ func (p *project) files(t *testing.T) map[string]string {
 // A disk that is full at any step of an apply changes nothing and uses up no approval, or the change is there as a whole.
 func TestFullDisk(t *testing.T) {
 	codes := make(map[string]int)
-	for free := 0; free < 40; free += fullEvery {
+	for level := range 40 / fullEvery {
+		free := level * fullEvery
 		t.Run(fmt.Sprintf("%d pages", free), func(t *testing.T) {
 			p, before, after := fullProject(t)
 			c := dialStdio(t, role{Root: p.root}, wiretest.Stateless, &wiretest.Client{Name: "zed"})

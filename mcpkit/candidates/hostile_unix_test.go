@@ -3,6 +3,7 @@
 package candidates_test
 
 import (
+	"fmt"
 	"net"
 	"os"
 	"path/filepath"
@@ -46,12 +47,13 @@ func hardLink(old string) func(p *project, full string) error {
 func fifo(_ *project, full string) error { return syscall.Mkfifo(full, 0o600) }
 
 func socket(p *project, full string) error {
-	l, err := (&net.ListenConfig{}).Listen(p.tb.Context(), "unix", filepath.Join(os.TempDir(), "candidates-test.sock"))
+	// Bound where its name is short, as that of a socket has to be.
+	l, err := (&net.ListenConfig{}).Listen(p.tb.Context(), "unix", filepath.Join(os.TempDir(), fmt.Sprintf("candidates-%d.sock", os.Getpid())))
 	if err != nil {
 		return err
 	}
 	p.tb.Cleanup(func() { l.Close() })
-	return os.Rename(l.Addr().String(), full) // the name of a socket has to be short
+	return os.Rename(l.Addr().String(), full)
 }
 
 func device(p *project, full string) error {
