@@ -249,7 +249,8 @@ func TestKilledInCreate(t *testing.T) {
 	t.Logf("killed at %d points, no vault yet at %d", points, none)
 }
 
-// fillDisk makes changes while no file may grow beyond a size.
+// fillDisk makes changes while no file may grow beyond a size, and expects all
+// to fail.
 func fillDisk(args []string) error {
 	size, err := strconv.ParseUint(args[1], 10, 64)
 	if err != nil {
@@ -264,15 +265,16 @@ func fillDisk(args []string) error {
 	if err != nil {
 		return err
 	}
-	for name, change := range changes {
-		if code := vault.CodeOf(change(ctx, v)); code != vault.CodeIO {
+	for _, name := range args[2:] {
+		if code := vault.CodeOf(changes[name](ctx, v)); code != vault.CodeIO {
 			err = errors.Join(err, fmt.Errorf("%s with no room gave code %q", name, code))
 		}
 	}
 	return errors.Join(err, restore(), v.Close())
 }
 
-// TestDiskFull: with room for a part of the file only, the old one stays.
+// TestDiskFull: with room for a part of the backup or of the new file only, the
+// old one stays.
 func TestDiskFull(t *testing.T) {
 	t.Parallel()
 	if !canLimitFiles {
@@ -281,8 +283,9 @@ func TestDiskFull(t *testing.T) {
 	v, dir := create(t)
 	set(t, v, "A", "old")
 	before := string(read(t, dir, "vault.json"))
-	for _, size := range []int{0, 1, 500, len(before) - 1} {
-		if err := process(t.Context(), "full", dir, strconv.Itoa(size)).Run(); err != nil {
+	check := func(size int, names ...string) {
+		t.Helper()
+		if err := process(t.Context(), "full", append([]string{dir, strconv.Itoa(size)}, names...)...).Run(); err != nil {
 			t.Errorf("%d bytes: %v", size, err)
 		}
 		if string(read(t, dir, "vault.json")) != before {
@@ -293,4 +296,9 @@ func TestDiskFull(t *testing.T) {
 			t.Errorf("%d bytes: %d temporary files are left", size, list)
 		}
 	}
+	for _, size := range []int{0, 1, 500, len(before) - 1} {
+		check(size, "update", "rotate", "add")
+	}
+	// Here the backup has room, and the file with one more slot has not.
+	check(len(before), "add")
 }
