@@ -136,6 +136,7 @@ func (s *Store) orphans(old *entry, refs []string) []string {
 			list = append(list, name)
 		}
 	}
+	slices.Sort(list)
 	return list
 }
 

@@ -2,8 +2,10 @@ package connections_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -28,11 +30,31 @@ func TestMain(m *testing.M) {
 	if kind := os.Getenv(asServer); kind != "" {
 		os.Exit(serveAs(kind))
 	}
+	if dir := os.Getenv(asDesk); dir != "" {
+		if err := serveDesk(dir); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
 	os.Exit(m.Run())
 }
 
+// startsFile names a file to which a server adds a byte when it starts.
+const startsFile = "CONNECTIONS_TEST_STARTS"
+
 // serveAs is a server to be registered.
 func serveAs(kind string) int {
+	if path := os.Getenv(startsFile); path != "" {
+		f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+		if err != nil {
+			return 1
+		}
+		_, err = f.WriteString(".")
+		if errors.Join(err, f.Close()) != nil {
+			return 1
+		}
+	}
 	switch kind {
 	case "silent":
 		time.Sleep(time.Hour)
@@ -68,12 +90,13 @@ type desk struct {
 	opts  connections.Options
 	by    mcpkit.Approver
 	env   map[string]string // in place of the environment
-	logs  *bytes.Buffer
+
+	profileName string // "" for the default one
 }
 
 func newDesk(tb testing.TB) *desk {
 	tb.Helper()
-	d := &desk{tb: tb, dir: tb.TempDir(), env: map[string]string{}, logs: new(bytes.Buffer)}
+	d := &desk{tb: tb, dir: tb.TempDir(), env: map[string]string{}}
 	key := filepath.Join(tb.TempDir(), "key")
 	if err := vault.MakeKeyFile(key); err != nil {
 		tb.Fatal(err)
@@ -98,7 +121,7 @@ func newDesk(tb testing.TB) *desk {
 
 func (d *desk) connections(tb testing.TB) *connections.Store {
 	tb.Helper()
-	store, err := connections.New(d.vault, vault.Default, &d.opts)
+	store, err := connections.New(d.vault, cmp.Or(d.profileName, vault.Default), &d.opts)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -107,7 +130,7 @@ func (d *desk) connections(tb testing.TB) *connections.Store {
 
 func (d *desk) server(tb testing.TB) *mcp.Server {
 	tb.Helper()
-	approvals := &mcpkit.Approvals{Store: d.store, Project: "connections/default", By: d.by, Command: "connections approve"}
+	approvals := &mcpkit.Approvals{Store: d.store, Project: "connections/" + cmp.Or(d.profileName, vault.Default), By: d.by, Command: "connections approve"}
 	server, err := mcpkit.NewServer(&mcp.Implementation{Name: "test", Version: "1.0.0"}, nil, connections.Feature(d.connections(tb), approvals))
 	if err != nil {
 		tb.Fatal(err)
@@ -128,8 +151,14 @@ func (d *desk) profile(tb testing.TB) *vault.Profile {
 // absent fails if a canary is in any file of the desk.
 func (d *desk) absent(tb testing.TB, canaries ...string) {
 	tb.Helper()
+	noFileHas(tb, d.dir, canaries...)
+}
+
+// noFileHas searches all files below a directory.
+func noFileHas(tb testing.TB, dir string, canaries ...string) {
+	tb.Helper()
 	files := 0
-	err := filepath.WalkDir(d.dir, func(path string, e fs.DirEntry, err error) error {
+	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() {
 			return err
 		}
