@@ -29,8 +29,9 @@ type Section struct {
 	// ID is the node.
 	ID string
 	// Name is the name of the section within the file: made from its heading,
-	// "" for what precedes the first one, and "*" for a whole file, where it
-	// cannot be told surely what is a heading.
+	// "" for what precedes the first one, and "*" for a whole file, where
+	// programs may disagree on what is a heading: where fenced code has lines
+	// like headings, a fence is not closed, the text is not UTF-8, and so on.
 	Name string
 	// SHA256 is that of the section's bytes in lower-case hexadecimal digits.
 	SHA256 string
@@ -169,7 +170,9 @@ type span struct {
 // least one, which may be empty.
 func (d *doc) spans() []span {
 	switch {
-	case d.page.Ambiguous:
+	case d.page.Ambiguous || d.page.FencedHeading:
+		// Doubt widens a read, and never narrows it: whoever holds sections of
+		// the file may have cut them otherwise.
 		return []span{{wholeFile, 0, len(d.raw)}}
 	case len(d.page.Sections) == 0:
 		return []span{{}}

@@ -101,6 +101,7 @@ func reading() map[string]string {
 		"needs.md":  "---\ndepends_on: [empty, needs, top, lost]\n---\n",
 		"latin.md":  "# caf\xe9\n## Two\n",
 		"fences.md": "# A\n```\n# B\n```\n# C\n",
+		"code.md":   "# A\n```\nB\n```\n# C\n",
 	}
 }
 
@@ -113,7 +114,8 @@ func TestContextOrder(t *testing.T) {
 		{"top", []string{"top#", "top#top", "top#part", "near#", "other#other", "far#*"}},
 		{"needs", []string{"needs#", "empty#", "top#", "top#top", "top#part", "near#", "other#other", "far#*"}},
 		{"latin", []string{"latin#*"}},
-		{"fences", []string{"fences#a", "fences#c"}},
+		{"fences", []string{"fences#*"}},
+		{"code", []string{"code#a", "code#c"}},
 		{"empty", []string{"empty#"}},
 	}
 	for _, tc := range tests {

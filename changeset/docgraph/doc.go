@@ -13,7 +13,7 @@
 //	}
 //	hits, total, err := graph.Search("restore backup", 0, 20)
 //
-// A [Project] is a [changeset.Source].
+// A [Project] is a [changeset.Source]; a [Mirror] makes graphs of any other.
 //
 // # Documents
 //

@@ -87,6 +87,10 @@ type Page struct {
 	// Ambiguous reports that the sections may not be what another reader of
 	// Markdown sees. Who quotes the page should quote all of it.
 	Ambiguous bool
+	// FencedHeading reports that fenced code has a line that would be a heading
+	// outside, such as a comment of a script. It is none, but a program that
+	// looks at lines only takes it for one.
+	FencedHeading bool
 	// Problems are the faults of the file, in order of the lines.
 	Problems []Problem
 }
@@ -150,7 +154,7 @@ func Parse(path string, raw []byte) Page {
 	s := scanner{raw: raw, pos: src.body}
 	s.run()
 	p.Sections, p.Links = s.sections, s.links
-	p.Ambiguous = p.Ambiguous || s.ambiguous
+	p.Ambiguous, p.FencedHeading = p.Ambiguous || s.ambiguous, s.fenced
 	if p.Title == "" {
 		p.Title = firstTitle(p.Sections, p.ID)
 	}

@@ -204,6 +204,17 @@ func TestParseSections(t *testing.T) {
 	}
 }
 
+func TestParseFencedHeading(t *testing.T) {
+	for raw, want := range map[string]bool{
+		"# A\n": false, "```\ncode\n```\n# A\n": false, "    # code\n": false, "```\n#no\n```\n": false,
+		"```sh\n# comment\n```\n": true, "- a\n  ~~~\n  ## b\n  ~~~\n": true,
+	} {
+		if p := page.Parse("x.md", []byte(raw)); p.FencedHeading != want || p.Ambiguous {
+			t.Errorf("%q: FencedHeading %v, Ambiguous %v; want %v, false", raw, p.FencedHeading, p.Ambiguous, want)
+		}
+	}
+}
+
 func TestParseLinks(t *testing.T) {
 	tests := []struct {
 		name, raw string

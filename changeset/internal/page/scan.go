@@ -17,6 +17,7 @@ type scanner struct {
 	sections  []Section
 	links     []string
 	ambiguous bool
+	fenced    bool
 
 	names map[string]int
 	seen  map[string]bool
@@ -248,6 +249,7 @@ func (s *scanner) inFence(line []byte) {
 	// A line further left than the fence may end the list that the fence is
 	// in, and the fence with it.
 	level, _ := atx(text)
+	s.fenced = s.fenced || level > 0
 	if indent < s.fence.indent && len(text) > 0 && (s.inList || level > 0) {
 		s.ambiguous = true
 	}
