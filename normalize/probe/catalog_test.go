@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -15,10 +16,9 @@ import (
 // catalog probes a server by hand whose pages are given.
 func catalog(t *testing.T, pages ...string) probe.Report {
 	t.Helper()
-	next := 0
+	var next atomic.Int32
 	list := func(w http.ResponseWriter, r *http.Request) {
-		page := pages[next]
-		next++
+		page := pages[next.Add(1)-1]
 		write("application/json", `{"jsonrpc":"2.0","id":`+strings.TrimSpace(w.Header().Get("Test-Id"))+`,"result":`+page+`}`)(w, r)
 	}
 	report, err := probe.Check(context.Background(), remote(normalize.HTTP, start(t, initializes(list))), nil)

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"net/url"
 	"os/exec"
+	"strings"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -88,7 +89,11 @@ func (p *probe) refused(err error) *Error {
 	if werr, ok := errors.AsType[*jsonrpc.Error](err); ok && werr.Code != rejected {
 		return p.errorf(Failed, "the server answered with error %d: %q", werr.Code, werr.Message)
 	}
-	if status := p.now().status; status != "" {
+	status := p.now().status
+	if strings.HasPrefix(status, "5") {
+		return p.errorf(Failed, "the server answered %s: it is broken or busy", status)
+	}
+	if status != "" {
 		return p.errorf(Failed, "the server answered %s: check the address and the transport", status)
 	}
 	if uerr, ok := errors.AsType[*url.Error](err); ok {

@@ -48,6 +48,8 @@ func TestHostilePrograms(t *testing.T) {
 	}{
 		{"never answers", second, []string{"silent"}, failure{probe.Timeout, probe.Handshake}, "did not finish within 1s", ""},
 		{"garbage", second, []string{"garbage"}, failure{probe.Failed, probe.Handshake}, `no MCP message: "what? <html>"`, ""},
+		{"garbage without end", long, []string{"babbles", "65", "what?"}, failure{probe.Failed, probe.Handshake}, `no MCP message: "what?"`, ""},
+		{"much garbage", long, []string{"babbles", "2", strings.Repeat("what? ", 7000)}, failure{probe.Failed, probe.Handshake}, `no MCP message: "what? what?`, ""},
 		{"a gigabyte", &probe.Options{MaxBytes: 1 << 20}, []string{"huge"}, failure{probe.TooLarge, probe.Handshake}, "more than 1048576 bytes", ""},
 		{"an endless line", long, []string{"endless-line"}, failure{probe.TooLarge, probe.Handshake}, "a line of more than 4194304 bytes", ""},
 		{"small limit", &probe.Options{MaxBytes: 64}, []string{"legacy"}, failure{probe.TooLarge, probe.Handshake}, "more than 64 bytes", ""},

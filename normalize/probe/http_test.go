@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -130,7 +131,7 @@ func TestHostileAddresses(t *testing.T) {
 		{"wants credentials later", normalize.HTTP, initializes(status(401)), 0, failure{probe.Failed, probe.ListTools}, "401 Unauthorized: it wants credentials"},
 		{"not here", normalize.HTTP, status(404), 0, failure{probe.Failed, probe.Handshake}, "404 Not Found: check the address"},
 		{"not here for a stream", normalize.SSE, status(405), 0, failure{probe.Failed, probe.Handshake}, "405 Method Not Allowed: check the address"},
-		{"broken", normalize.HTTP, status(500), 0, failure{probe.Failed, probe.Handshake}, "500 Internal Server Error"},
+		{"broken", normalize.HTTP, status(500), 0, failure{probe.Failed, probe.Handshake}, "500 Internal Server Error: it is broken or busy"},
 		{"a web page", normalize.HTTP, write("text/html", "<html>Pears</html>"), 0, failure{probe.Failed, probe.Handshake}, "text/html"},
 		{"a web page as a stream", normalize.SSE, write("text/html", "<html>Pears</html>"), 0, failure{probe.Failed, probe.Handshake}, "broke off"},
 		{"garbage", normalize.HTTP, write("application/json", "{{{"), 0, failure{probe.Failed, probe.Handshake}, "failed to decode response"},
@@ -218,5 +219,70 @@ func TestProgramWithAddress(t *testing.T) {
 	_, err = probe.Check(t.Context(), launch, &probe.Options{Timeout: 500 * time.Millisecond})
 	if probe.CodeOf(err) != probe.Timeout || !strings.Contains(err.Error(), "could not be reached") {
 		t.Errorf("a program that does not listen: %v", err)
+	}
+}
+
+func TestOwnAddresses(t *testing.T) {
+	tests := []struct {
+		launch, address string
+		want            bool
+	}{
+		{"https://pears.example/mcp", "https://pears.example/other?x=1", true},
+		{"https://pears.example/mcp", "https://PEARS.example/mcp", true},
+		{"https://pears.example:8443/", "https://pears.example:8443/", true},
+		{"http://pears.example/", "https://pears.example/", true},
+		{"http://[::1]:80/", "http://[::1]:80/x", true},
+		{"https://pears.example/", "http://pears.example/", false},
+		{"https://pears.example/", "https://pears.example:8443/", false},
+		{"http://pears.example:80/", "https://pears.example:8443/", false},
+		{"https://pears.example/", "https://pears.example.plums.example/", false},
+		{"https://pears.example/", "https://sub.pears.example/", false},
+		{"https://pears.example/", "https://pears.example@plums.example/", false},
+		{"https://pears.example/", "/relative", false},
+		{"http://pears\x7f", "https://pears.example/", false},
+	}
+	for _, test := range tests {
+		t.Run(test.launch+" to "+test.address, func(t *testing.T) {
+			if got := probe.Own(test.launch, test.address); got != test.want {
+				t.Errorf("own = %t", got)
+			}
+		})
+	}
+}
+
+// TestDeniedThenSilent has a server that refuses server/discover and then hangs.
+func TestDeniedThenSilent(t *testing.T) {
+	var requests atomic.Int32
+	url := start(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		if requests.Add(1) == 1 {
+			w.WriteHeader(http.StatusForbidden)
+			return
+		}
+		<-r.Context().Done()
+	}))
+	_, err := probe.Check(t.Context(), remote(normalize.HTTP, url), &probe.Options{Timeout: 400 * time.Millisecond})
+	if e, ok := errors.AsType[*probe.Error](err); !ok || !strings.Contains(e.Message, "403 Forbidden") || !strings.Contains(e.Message, "credentials") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// TestDiscoverThatHangs has a server that never answers what it does not know.
+func TestDiscoverThatHangs(t *testing.T) {
+	known := initializes(func(w http.ResponseWriter, r *http.Request) {
+		write("application/json", `{"jsonrpc":"2.0","id":`+w.Header().Get("Test-Id")+`,"result":{"tools":[]}}`)(w, r)
+	})
+	url := start(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil || strings.Contains(string(body), `"server/discover"`) {
+			<-r.Context().Done()
+			return
+		}
+		r.Body = io.NopCloser(strings.NewReader(string(body)))
+		known(w, r)
+	}))
+	report, err := probe.Check(t.Context(), remote(normalize.HTTP, url), &probe.Options{Timeout: 3 * time.Second})
+	if err != nil || report.Protocol != "2025-06-18" {
+		t.Errorf("Check = %+v, %v", report, err)
 	}
 }

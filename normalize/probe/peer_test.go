@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"runtime"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -60,6 +61,8 @@ func peers() map[string]func(args []string) {
 		"grandchild":   grandchild,
 		"asks":         asks,
 		"pages":        pages,
+		"babbles":      babbles,
+		"batches":      batches,
 		"answers":      answers,
 		"toolless":     toolless,
 		"probe":        probes,
@@ -266,6 +269,34 @@ func toolless([]string) {
 			reply(m.ID, `{"protocolVersion":"2025-06-18","capabilities":{},"serverInfo":{"name":"empty","version":"1"}}`)
 		case m.ID != nil:
 			fmt.Printf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"unknown method"}}`+"\n", m.ID)
+		}
+	})
+}
+
+// babbles writes a line as often as its arguments say, and then does what a
+// server should.
+func babbles(args []string) {
+	n, err := strconv.Atoi(args[0])
+	if err != nil {
+		panic(err)
+	}
+	for range n {
+		fmt.Println(args[1])
+	}
+	legacy(nil)
+}
+
+// batches answers with lists of messages, as protocol 2025-03-26 allows.
+func batches([]string) {
+	each(func(m message) {
+		result := strings.Replace(initialized, "2025-06-18", "2025-03-26", 1)
+		if m.Method == "tools/list" {
+			result = `{"tools":[]}`
+		}
+		if m.ID != nil && m.Method != "server/discover" {
+			fmt.Printf(`[{"jsonrpc":"2.0","method":"notifications/message","params":{}},{"jsonrpc":"2.0","id":%s,"result":%s}]`+"\n", m.ID, result)
+		} else if m.ID != nil {
+			fmt.Printf(`[{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"unknown method"}}]`+"\n", m.ID)
 		}
 	})
 }

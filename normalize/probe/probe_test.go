@@ -20,6 +20,7 @@ func TestCheckStdio(t *testing.T) {
 		{"strict-first", probe.Report{Name: "quince", Version: "0.9", Protocol: "2025-06-18", Tools: []string{}}},
 		{"no-discover", probe.Report{Name: "quince", Version: "0.9", Protocol: "2025-06-18", Tools: []string{}}},
 		{"banner", probe.Report{Name: "pear", Version: "4.2.0", Protocol: "2026-07-28", Tools: []string{"ripen"}, Skipped: 2}},
+		{"batches", probe.Report{Name: "quince", Version: "0.9", Protocol: "2025-03-26", Tools: []string{}}},
 		{"asks", probe.Report{Name: "quince", Version: "0.9", Protocol: "2025-06-18", Tools: []string{"answered-c", "refused-a", "refused-b"}}},
 	}
 	for _, test := range tests {
