@@ -11,10 +11,10 @@
 // [Check] starts the program of a [normalize.Launch] or connects to its address,
 // opens a session with the client of the Go SDK, lists all tools and ends the
 // session. It calls no tool. The handshake is server/discover (protocol
-// 2026-07-28) where the server knows it and initialize where not. A server that
-// ends or stays silent because it does not expect server/discover gets
-// initialize alone in a second attempt, which for a local server means that it
-// is started twice.
+// 2026-07-28) where the server knows it and initialize where not. One that stays
+// silent gets initialize after 10 seconds, or a third of the time where that is
+// less. A program that ends because it does not expect server/discover is
+// started a second time, and gets initialize alone.
 //
 // Running a stranger's program is a decision of its own: ask a person first.
 //
@@ -23,9 +23,10 @@
 // A program gets the variables that its launch names, and of the host's only
 // these: PATH, HOME, USER, LOGNAME, SHELL, TMPDIR, LANG, LC_ALL, LC_CTYPE and TZ,
 // and on Windows those that find programs, the system and the user's folders. It
-// is looked for in the PATH that it has then. It runs in a process group of its own, and the
-// whole group has ended when Check returns: its standard input is closed, after
-// a grace period the group is asked to end (SIGTERM), then killed. Only a
+// is looked for in the PATH that it has then. It runs in a process group of its
+// own, and the whole group has ended when Check returns: its standard input is
+// closed, after a grace period the group is asked to end (SIGTERM), then killed,
+// all within a quarter of the time and at most 3 seconds. Only a
 // process that has left the group on purpose escapes that, except on Windows,
 // where a job object holds all of them. A file of variables (Launch.EnvFile) is
 // not read, and Launch.Image is not looked at.
