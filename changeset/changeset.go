@@ -14,9 +14,9 @@ type Changeset struct {
 	// Writer is the name that [Store.Bind] was given.
 	Writer string `json:"writer"`
 	// Created is when the changeset was created, in UTC and whole seconds.
-	Created time.Time `json:"created"`
+	Created time.Time `json:"created,omitzero"`
 	// Updated is when a proposal last changed it.
-	Updated time.Time `json:"updated"`
+	Updated time.Time `json:"updated,omitzero"`
 	// Revision is that of the project when the changeset was created.
 	Revision string `json:"revision"`
 	// Digest is a SHA-256 over all of the changeset, in lower-case hexadecimal
@@ -26,7 +26,8 @@ type Changeset struct {
 	// first named.
 	Operations []Operation `json:"operations"`
 	// Damaged is true if the file of the changeset cannot be read. Then only ID
-	// is set. [Store.List] alone returns such a changeset.
+	// is set, and Operations is empty. [Store.List] alone returns such a
+	// changeset.
 	Damaged bool `json:"damaged,omitempty"`
 }
 

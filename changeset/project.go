@@ -145,9 +145,6 @@ const notNode = "something is there that is no node"
 // document that is too large to be one, say. A project that is not in the
 // folder Options.Docs has nothing there.
 func (s *Store) occupied(base *Snapshot, p string) (bool, error) {
-	if slices.ContainsFunc(base.Nodes, func(n Node) bool { return n.Path == p }) {
-		return false, nil // the census knows
-	}
 	if _, err := s.files.Stat(s.opts.Docs); err != nil {
 		return false, nil //nolint:nilerr // it is for the source to read the documents, from wherever they are
 	}
@@ -158,5 +155,7 @@ func (s *Store) occupied(base *Snapshot, p string) (bool, error) {
 	case rootfs.IO, rootfs.Permission:
 		return false, err
 	}
-	return true, nil
+	// Of nodes the census knows, also of one that is found in another case.
+	key := rootfs.FoldKey(p)
+	return !slices.ContainsFunc(base.Nodes, func(n Node) bool { return rootfs.FoldKey(n.Path) == key }), nil
 }

@@ -176,6 +176,9 @@ func (d *doc) snippet(words []string) string {
 // first is.
 func countWords(line string, words []string) (n, at int) {
 	folded := fold(line)
+	if !slices.ContainsFunc(words, func(w string) bool { return strings.Contains(folded, w) }) {
+		return 0, 0 // most lines, and this is quicker than to look at their words
+	}
 	var met uint32 // as a set of at most maxWords
 	eachWord(folded, func(word string, pos int) bool {
 		for i, w := range words {

@@ -15,6 +15,7 @@ const (
 	maxGapRows   = 100       // unchanged lines to unfold before or after a hunk
 	maxRows      = 3_000     // lines of one diff
 	maxDiffBytes = 256 << 10 // text of one diff
+	markBytes    = 40        // what the elements around a marked or escaped piece count as text
 	maxWordLine  = 32 << 10  // a pair of lines to look for changed words in
 	maxWordBytes = 256 << 10 // all such pairs of one diff
 )
@@ -283,7 +284,13 @@ func (c *comparer) row(op string, before, after int, line []byte, marks []textdi
 			marks = marks[:n-1]
 		}
 	}
+	segs := segments(string(text), marks)
 	c.rows--
-	c.bytes -= min(len(text), longLine)
-	return row{Op: op, Old: before, New: after, Segs: segments(string(text), marks), NoEnd: !ended}
+	for _, s := range segs {
+		c.bytes -= len(s.Text)
+		if s.Mark || s.Escape {
+			c.bytes -= markBytes
+		}
+	}
+	return row{Op: op, Old: before, New: after, Segs: segs, NoEnd: !ended}
 }

@@ -62,13 +62,9 @@ func newOutline(nodes []Node) *outline {
 func (p *pageView) addNodes(t *template.Template, nodes []Node) error {
 	o := newOutline(nodes)
 	p.NodeCount = len(nodes)
-	kinds := map[string]int{}
-	for _, n := range o.nodes {
-		kinds[clip(n.Kind)]++
+	p.Totals = kindTotals(nodes)
+	for _, n := range nodes {
 		p.Missing += o.missing(n.DependsOn) + o.missing(n.Links)
-	}
-	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
-		p.Totals = append(p.Totals, total{kind, kinds[kind]})
 	}
 	for {
 		p.Articles = list{left: maxArticles, Cut: len(nodes) - o.shown}
@@ -92,6 +88,24 @@ func (p *pageView) addNodes(t *template.Template, nodes []Node) error {
 		}
 	}
 	return nil
+}
+
+// kindTotals counts the nodes by kind, of which there may be any number.
+func kindTotals(nodes []Node) []total {
+	kinds := map[string]int{}
+	for _, n := range nodes {
+		kinds[clip(n.Kind)]++
+	}
+	var out []total
+	others := len(nodes)
+	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
+		if len(out) == maxIDs {
+			return append(out, total{"of other kinds", others})
+		}
+		out = append(out, total{kind, kinds[kind]})
+		others -= kinds[kind]
+	}
+	return out
 }
 
 // addArticles returns how many nodes fit.

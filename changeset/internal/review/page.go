@@ -22,14 +22,15 @@ var (
 // Limits of a page. Together they stay below MaxPage; what is beyond them is
 // counted, and the page says so.
 const (
-	maxText     = 600      // bytes of one text that is no document
-	maxProse    = 16 << 10 // bytes of the description
-	maxProblems = 1 << 20  // bytes of HTML, as the next two
-	maxContents = 2 << 20
-	maxArticles = 12 << 20
+	maxText     = 600       // bytes of one text that is no document
+	maxProse    = 16 << 10  // bytes of the description
+	maxProblems = 512 << 10 // bytes of HTML, as the next two
+	maxContents = 1 << 20
+	maxArticles = 6 << 20
 	maxRendered = 4 << 20 // bytes of Markdown
 	maxListed   = 5_000   // problems, changes or nodes
-	maxIDs      = 50      // ids in one list of a node
+	maxMisses   = 5       // pieces to render in vain
+	maxIDs      = 50      // ids in one list of a node, and kinds of nodes
 )
 
 // A pageView is what the layout shows.
@@ -60,13 +61,14 @@ type total struct {
 
 // A list is pieces of HTML that together have at most so many bytes.
 type list struct {
-	Items []template.HTML
-	Cut   int // pieces that were left out
-	left  int // bytes
+	Items  []template.HTML
+	Cut    int // pieces that were left out
+	left   int // bytes
+	misses int // pieces that were rendered and did not fit
 }
 
 // add renders v with a template of the layout. It reports whether the piece is
-// on the page.
+// on the page. One that does not fit leaves room for smaller ones behind it.
 func (l *list) add(t *template.Template, name string, v any) (bool, error) {
 	if l.full() {
 		l.Cut++
@@ -76,15 +78,17 @@ func (l *list) add(t *template.Template, name string, v any) (bool, error) {
 	if err := t.ExecuteTemplate(&b, name, v); err != nil {
 		return false, err
 	}
-	if l.left -= b.Len(); l.left < 0 {
+	if b.Len() > l.left {
 		l.Cut++
+		l.misses++
 		return false, nil
 	}
+	l.left -= b.Len()
 	l.Items = append(l.Items, template.HTML(b.String())) //nolint:gosec // made by a template
 	return true, nil
 }
 
-func (l *list) full() bool { return l.left <= 0 || len(l.Items) >= 2*maxListed }
+func (l *list) full() bool { return l.misses >= maxMisses || len(l.Items) >= maxListed }
 
 // render returns the page that renderer makes of m.
 func render(renderer string, m *Model) ([]byte, error) {

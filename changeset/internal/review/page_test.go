@@ -281,7 +281,7 @@ func TestBounds(t *testing.T) {
 		says     string
 	}{
 		"changes": {"review", func(m *review.Model) {
-			for i := range 14 {
+			for i := range 8 {
 				m.Changes = append(m.Changes, review.Change{Op: "create", ID: fmt.Sprint(i), NewPath: wide, New: []byte(tall)})
 			}
 		}, "more are not shown: the page would be too large"},
@@ -306,15 +306,26 @@ func TestBounds(t *testing.T) {
 			m.Changes = []review.Change{{Op: "create", ID: "x", NewPath: "x", New: []byte(strings.Repeat("> ", 30_000) + "x")}}
 		}, "Quotes and lists are nested too deeply to be rendered."},
 		"problems": {"review", func(m *review.Model) {
-			for range 3000 {
+			for range 1000 {
 				m.Problems = append(m.Problems, review.Problem{Code: wide, Severity: "error", ID: wide, Path: wide, Message: wide})
 			}
 		}, "more are not listed: the page would be too large"},
 		"nodes": {"outline", func(m *review.Model) {
-			for i := range 4_000 {
-				m.Nodes = append(m.Nodes, review.Node{ID: fmt.Sprint(i), Path: fmt.Sprintf("%d/%d.md", i%3000, i), Title: wide, DependsOn: []string{"a", "b"}})
+			for i := range 2_500 {
+				m.Nodes = append(m.Nodes, review.Node{ID: fmt.Sprint(i), Path: fmt.Sprintf("%d/%d.md", i%2000, i), Title: wide, DependsOn: []string{"a", "b"}})
 			}
 		}, "more are not shown: the page would be too large"},
+		"kinds": {"outline", func(m *review.Model) {
+			for i := range 80 {
+				m.Nodes = append(m.Nodes, review.Node{ID: fmt.Sprint(i), Kind: fmt.Sprintf("kind %02d", i)})
+			}
+		}, "1 kind 49\n30 of other kinds\n80 in all"},
+		"a change too large": {"review", func(m *review.Model) {
+			for range 20 {
+				m.Changes = append(m.Changes, review.Change{Op: "create", NewPath: "x", New: []byte(strings.Repeat(strings.Repeat("\x01\"", 1000)+"\n", 400))})
+			}
+			m.Changes = append(m.Changes, review.Change{Op: "create", NewPath: "x", New: []byte("the last change")})
+		}, "the last change"},
 		"references": {"outline", func(m *review.Model) {
 			m.Nodes = []review.Node{{ID: "x", Links: strings.Fields(strings.Repeat("y ", 80))}}
 		}, "and 30 more"},

@@ -42,7 +42,7 @@ import (
 )
 
 // MaxPage is the most bytes that a page has.
-const MaxPage = 16 << 20
+const MaxPage = 8 << 20
 
 // A Model is what a page shows. Empty fields are left out of the page.
 type Model struct {
