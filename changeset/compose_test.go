@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mcpcontract/mcpcontract/changeset"
+	"github.com/mcpcontract/mcpcontract/internal/rootfs"
 )
 
 // A step is one proposal, written as "create id path", "update id text",
@@ -151,4 +152,56 @@ func summary(c changeset.Changeset) []string {
 		all = append(all, s)
 	}
 	return all
+}
+
+// A caseless file system finds files by names in capitals too.
+type caseless struct{ changeset.Files }
+
+func (c caseless) Stat(p string) (rootfs.Info, error) {
+	info, err := c.Files.Stat(p)
+	if rootfs.CodeOf(err) == rootfs.NotFound {
+		return c.Files.Stat(strings.ToLower(p))
+	}
+	return info, err
+}
+
+// TestCaseless proposes where a file is found under names that are not its own.
+func TestCaseless(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name  string
+		steps []string
+		code  changeset.Code // of the last step
+	}{
+		{"rename in case", []string{"move setup Setup.md"}, ""},
+		{"onto a deleted one", []string{"delete setup", "create new SETUP.md"}, ""},
+		{"onto a node", []string{"create new SETUP.md"}, changeset.CodePathTaken},
+		{"onto what is no node", []string{"create new PICTURE.md"}, changeset.CodePathTaken},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			p := newProject(t, options(), handbook())
+			p.write(t, "docs/picture.md/.keep", "")
+			s, err := changeset.OpenOn(caseless{changeset.FilesOf(p.store)}, p.source(), options(), func() string { return fixedID })
+			if err != nil {
+				t.Fatal(err)
+			}
+			w, err := s.Bind("ada", everything())
+			if err != nil {
+				t.Fatal(err)
+			}
+			id := begin(t, w)
+			for i, step := range test.steps {
+				want := changeset.Code("")
+				if i == len(test.steps)-1 {
+					want = test.code
+				}
+				_, err := propose(t, w, id, step)
+				wantCode(t, err, want)
+			}
+			if v, err := s.Validate(t.Context(), id); err != nil || !v.Valid {
+				t.Errorf("validation %+v, %v", v, err)
+			}
+		})
+	}
 }

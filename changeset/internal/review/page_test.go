@@ -321,7 +321,7 @@ func TestBounds(t *testing.T) {
 			}
 		}, "1 kind 49\n30 of other kinds\n80 in all"},
 		"a change too large": {"review", func(m *review.Model) {
-			for range 20 {
+			for range 7 {
 				m.Changes = append(m.Changes, review.Change{Op: "create", NewPath: "x", New: []byte(strings.Repeat(strings.Repeat("\x01\"", 1000)+"\n", 400))})
 			}
 			m.Changes = append(m.Changes, review.Change{Op: "create", NewPath: "x", New: []byte("the last change")})
