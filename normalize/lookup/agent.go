@@ -63,10 +63,12 @@ func (s *session) forAgent(e *Error) bool {
 		return false
 	}
 	switch e.Code {
-	case CodeNotFound, CodeHostRefused:
-		return s.trouble == nil
+	case CodeNotFound:
+		return true
+	case CodeHostRefused:
+		return s.ref.kind == refAddress // and no source that redirects to a stranger
 	case CodeAmbiguous:
-		return s.offered == e && s.trouble == nil // a vague reference, and not two servers
+		return s.offered == e // a vague reference, and not two servers
 	default:
 		return false
 	}

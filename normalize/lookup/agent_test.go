@@ -59,6 +59,7 @@ func TestAgentAnswers(t *testing.T) {
 		{"prose before", "Here it is:\n" + fence("json", entry), lookup.CodeAgentFailed},
 		{"prose after", fence("json", entry) + "\nGood luck!", lookup.CodeAgentFailed},
 		{"two fences", fence("json", entry) + "\n" + fence("json", entry), lookup.CodeAgentFailed},
+		{"a fence inside", fence("json", `{"command": "a", "args": ["`+"```"+`"]}`), lookup.CodeAgentFailed},
 		{"open fence", "```json\n" + entry, lookup.CodeAgentFailed},
 		{"two servers", fence("json", `{"mcpServers": {"a": {"command": "a"}, "b": {"command": "b"}}}`), lookup.CodeAgentFailed},
 		{"no server", fence("json", `{"mcpServers": {}}`), lookup.CodeAgentFailed},
@@ -151,6 +152,13 @@ func TestAgentNotAsked(t *testing.T) {
 		}, lookup.CodeDisagree},
 		{"limit", "acme/notes", func(*http.Request) (*http.Response, error) { return reply(429, ""), nil }, lookup.CodeRateLimited},
 		{"outage", "a server for notes", func(*http.Request) (*http.Response, error) { return reply(502, ""), nil }, lookup.CodeIncomplete},
+		{"redirect to a stranger", "io.github.acme/notes", func(*http.Request) (*http.Response, error) {
+			return reply(302, "", "Location", "https://evil.example/"), nil
+		}, lookup.CodeHostRefused},
+		{"two servers", "npm:notes", func(*http.Request) (*http.Response, error) {
+			return reply(200, `{"servers": [{"name": "io.github.a/notes", "packages": [{"registryType": "npm", "identifier": "notes", "packageArguments": [{"value": "a"}]}]},
+				{"name": "io.github.b/notes", "packages": [{"registryType": "npm", "identifier": "notes", "packageArguments": [{"value": "b"}]}]}]}`), nil
+		}, lookup.CodeAmbiguous},
 		{"invalid", "https://github.com/acme", nil, lookup.CodeInvalid},
 	}
 	for _, tt := range tests {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/cookiejar"
 	"strings"
 	"sync"
 	"testing"
@@ -134,7 +135,36 @@ func TestRedirects(t *testing.T) {
 			if len(rt.seen) != tt.asks {
 				t.Errorf("%d requests, want %d: %v", len(rt.seen), tt.asks, rt.addresses())
 			}
+			for _, r := range rt.seen {
+				if got := r.Header.Get("Referer"); got != "" {
+					t.Errorf("%s is told of %s", r.URL, got)
+				}
+			}
 		})
+	}
+}
+
+// TestNoCookies holds that the jar of a caller's client is not used.
+func TestNoCookies(t *testing.T) {
+	rt := &transport{answer: func(*http.Request) (*http.Response, error) {
+		return reply(200, oneEntry, "Set-Cookie", "a=b; Path=/"), nil
+	}}
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := &http.Client{Transport: rt, Jar: jar}
+	r := lookup.New(&lookup.Options{Client: client})
+	for range 2 {
+		if _, _, err := r.Resolve(t.Context(), "io.github.acme/notes"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := rt.seen[1].Header.Get("Cookie"); got != "" {
+		t.Errorf("cookie %q", got)
+	}
+	if client.Jar != jar || client.CheckRedirect != nil {
+		t.Error("the caller's client was changed")
 	}
 }
 
@@ -250,6 +280,28 @@ func TestMemory(t *testing.T) {
 		name string
 		held bool
 	}{{"n64", true}, {"n1", true}, {"n0", false}} {
+		if _, _, err := r.Resolve(t.Context(), "io.github.acme/"+tt.name); err != nil {
+			t.Fatal(err)
+		}
+		if held := rt.seen[len(rt.seen)-1].Header.Get("If-None-Match") != ""; held != tt.held {
+			t.Errorf("%s held: %v, want %v", tt.name, held, tt.held)
+		}
+	}
+}
+
+// TestMemorySize holds that large answers push the oldest out before there are
+// many.
+func TestMemorySize(t *testing.T) {
+	pad := strings.Repeat(" ", 1<<20-len(oneEntry)-100)
+	rt := &transport{answer: func(r *http.Request) (*http.Response, error) {
+		name, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/v0.1/servers/"), "/versions")
+		return reply(200, strings.Replace(oneEntry, "io.github.acme/notes", name, 1)+pad, "ETag", "v"), nil
+	}}
+	r := resolver(rt, lookup.Options{})
+	for _, tt := range []struct {
+		name string
+		held bool
+	}{{"a", false}, {"b", false}, {"c", false}, {"d", false}, {"a", true}, {"e", false}, {"b", false}, {"e", true}} {
 		if _, _, err := r.Resolve(t.Context(), "io.github.acme/"+tt.name); err != nil {
 			t.Fatal(err)
 		}

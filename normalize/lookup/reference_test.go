@@ -132,12 +132,12 @@ func TestReferenceRefused(t *testing.T) {
 // FuzzReference holds that a canonical spelling is one: it parses to itself, and
 // never shows a user or a query.
 func FuzzReference(f *testing.F) {
-	for _, seed := range []string{
+	for _, text := range []string{
 		"https://github.com/acme/notes/tree/main/a?x=1#y", "git@github.com:acme/notes.git", "io.github.acme/notes@1.0",
 		"npx -y @acme/notes@1.0", "oci:images.example/a/b:1", "@acme/notes", "a few words", "`<\"'acme/notes'\">`",
 		"docker run -i --rm \\\n x/y", "https://u:p@files.example/%2F?k=v", "a==1", "npm:a@b", "a:1@sha256:00",
 	} {
-		f.Add(seed)
+		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		spelling, kind, err := lookup.Canonical(text)

@@ -54,7 +54,7 @@ func TestCommandLines(t *testing.T) {
 // TestLocalCommandLines holds that programs of one machine are no reference.
 func TestLocalCommandLines(t *testing.T) {
 	for _, line := range []string{
-		"npx -y ./notes", "npx -y ../notes x", "npx /opt/notes", "npx --yes", "go run ./cmd/notes", "go build example.com/notes@latest",
+		"npx -y ./notes", "npx -y ../notes x", "npx /opt/notes", "npx --yes", "go run ./cmd/notes", "go run example.com/acme/notes", "deno run notes.ts", "go build example.com/notes@latest",
 		"deno run server.ts", "uv run notes", "npm start now", "node dist/index.js", "python -m notes", "docker compose up", "uvx ~/notes x",
 		"npx -y mcp-remote http://localhost:3000/mcp", `npx -y file:notes x`,
 	} {
