@@ -170,6 +170,7 @@ func (e *editor) setAll(front []byte, settings []setting) ([]byte, error) {
 		return nil, err
 	}
 	for _, set := range settings {
+		// Each change moves what follows, so positions are read anew.
 		root, err := parseFront(front)
 		if err != nil {
 			return nil, e.refuse("the front matter cannot be changed in place; edit the file by hand")
@@ -273,6 +274,8 @@ func (e *editor) verifyRest(out []byte) string {
 	if err != nil && !slices.ContainsFunc(e.old.Problems, func(p Problem) bool { return p.Code == CodeFront }) {
 		return "the front matter would not be readable"
 	}
+	// A splice in the wrong place would show here: as a key that is gone, new,
+	// or has another value.
 	if !slices.EqualFunc(unknown(e.root), unknown(root), sameNode) {
 		return "another key would change"
 	}

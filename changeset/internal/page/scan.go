@@ -84,6 +84,8 @@ func (s *scanner) block(line, text []byte, start int) {
 	if indent >= 4 && !s.inList {
 		return // indented code, or one more line of the paragraph
 	}
+	// Fences come first: whatever else a line may be, it is not that inside
+	// one, and a fence may be deep in a list.
 	if s.openFence(text, indent) {
 		s.endParagraph(start)
 		return
@@ -101,6 +103,7 @@ func (s *scanner) block(line, text []byte, start int) {
 		} else if text[0] == '>' && !s.inQuote(start) {
 			s.endParagraph(start)
 		} else if indent == 0 && s.prevBlank {
+			// Without the empty line it would go on with the last item.
 			s.inList = false
 		}
 	}
@@ -115,6 +118,8 @@ func (s *scanner) openItem(text []byte, n, indent int) {
 	if s.inList && indent >= s.item {
 		return // within the item
 	}
+	// The text of an item starts after its marker and up to four spaces; more
+	// of them are indented code in the item.
 	spaces := len(text) - n - len(bytes.TrimLeft(text[n:], " "))
 	if spaces < 1 || spaces > 4 {
 		spaces = 1
@@ -236,7 +241,7 @@ func (s *scanner) inFence(line []byte) {
 	text := bytes.TrimLeft(line, " \t")
 	indent := indentOf(line)
 	n := run(text, s.fence.char)
-	most := 4
+	most := 4 // more would be indented code, if this were no fence
 	if s.inList { // columns count from where the text of the item is
 		most += s.fence.indent
 	}

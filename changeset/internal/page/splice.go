@@ -21,16 +21,18 @@ type mapping struct {
 // result: a text it misjudges becomes one that says something else.
 func (m *mapping) set(s setting) []byte {
 	i, from, to := m.find(s.key)
-	if i < 0 {
+	if i < 0 { // at the end, so that nobody's order and comments are torn apart
 		line := s.key + ": " + s.flow(false) + m.eol
 		return append(bytes.Clone(m.text), m.indent()+line...)
 	}
 	value := m.root.Content[i+1]
 	entry := m.text[from:to]
+	// The keys that can be set have no colon, so the first one ends the key.
 	start := bytes.IndexByte(entry, ':') + 1
 	if s.list != nil && len(*s.list) > 0 && value.Kind == yamldoc.SequenceNode && len(value.Content) > 0 && value.Line > m.root.Content[i].Line {
 		return m.setLines(value, *s.list, to)
 	}
+	// Who quoted a text had a reason, and a shorter diff is easier to review.
 	end := start + valueEnd(entry[start:], value, m.root.Content[0].Column-1)
 	quoted := value.Kind == yamldoc.ScalarNode && strings.ContainsAny(string(bytes.TrimLeft(entry[start:], " ")[:1]), `"'`)
 	out := bytes.Clone(m.text[:from+start])
