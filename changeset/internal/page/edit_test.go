@@ -95,7 +95,7 @@ func TestEditTouchesOneField(t *testing.T) {
 			continue
 		}
 		rest := strings.Split(string(out), "\n")
-		for _, line := range strings.SplitSeq(raw, "\n") {
+		for line := range strings.SplitSeq(raw, "\n") {
 			if strings.HasPrefix(line, own) {
 				if own == "# T\r" {
 					break

@@ -241,7 +241,7 @@ func (s *scanner) inFence(line []byte) {
 	text := bytes.TrimLeft(line, " \t")
 	indent := indentOf(line)
 	n := run(text, s.fence.char)
-	most := 4 // more would be indented code, if this were no fence
+	most := 4     // more would be indented code, if this were no fence
 	if s.inList { // columns count from where the text of the item is
 		most += s.fence.indent
 	}
