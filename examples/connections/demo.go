@@ -99,7 +99,7 @@ func (d *sampleDemo) play(ctx context.Context, secret string) error {
 	if err := d.serve(ctx, structured, nil, d.afterwards()); err != nil {
 		return err
 	}
-	files, hits, err := search(d.config.vault, secret)
+	files, hits, err := search(d.vault, secret)
 	if err != nil {
 		return err
 	}

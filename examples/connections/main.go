@@ -27,12 +27,12 @@ sealed in a vault.
 
 usage: connections [flags]                        serve on stdin and stdout, or on -http
        connections [flags] init                   make the vault, the profile and, if it is missing, the key file
-       connections [flags] list                   list the connections of the profile
+       connections [flags] list                   show the connections of the profile
        connections [flags] enable|disable NAME    switch a connection on or off
        connections [flags] probe NAME             run a connection once and compare its tools
        connections [flags] approve [ID...]        approve what waits, or list it; approve reject ID... voids it
        connections [flags] secret set NAME        store a secret; the value comes from stdin, or is asked for
-       connections [flags] secret list            list the names of secrets
+       connections [flags] secret list            show the names of secrets
        connections [flags] secret rm NAME         remove a secret
        connections resolve REFERENCE              find out how the server of a repository or package is run
        connections normalize [flags] [FILE]       print the records of a configuration

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/mcpcontract/mcpcontract/mcpkit"
-	"github.com/mcpcontract/mcpcontract/mcpkit/connections"
 	"github.com/mcpcontract/mcpcontract/mcpkit/internal/wiretest"
 	"github.com/mcpcontract/mcpcontract/normalize"
 	"github.com/mcpcontract/mcpcontract/normalize/probe"
@@ -178,25 +177,25 @@ func TestFailedProbe(t *testing.T) {
 func TestStale(t *testing.T) {
 	tests := []struct {
 		name         string
-		change, back func(t *testing.T, d *desk)
+		change, back func(d *desk)
 		named        string
 	}{
 		{
 			"a variable is gone",
-			func(_ *testing.T, d *desk) { delete(d.env, "NOTES_REGION") },
-			func(_ *testing.T, d *desk) { d.env["NOTES_REGION"] = "eu" },
+			func(d *desk) { delete(d.env, "NOTES_REGION") },
+			func(d *desk) { d.env["NOTES_REGION"] = "eu" },
 			"refs/NOTES_REGION",
 		},
 		{
 			"a name has a value",
-			func(_ *testing.T, d *desk) { d.env["NOTES_NOWHERE"] = "here" },
-			func(_ *testing.T, d *desk) { delete(d.env, "NOTES_NOWHERE") },
+			func(d *desk) { d.env["NOTES_NOWHERE"] = "here" },
+			func(d *desk) { delete(d.env, "NOTES_NOWHERE") },
 			"refs/NOTES_NOWHERE",
 		},
 		{
 			"the name is taken",
-			func(t *testing.T, d *desk) { d.register(t, "notes", "changed") },
-			func(t *testing.T, d *desk) { d.remove(t, "notes") },
+			func(d *desk) { d.register(d.tb, "notes", "changed") },
+			func(d *desk) { d.remove(d.tb, "notes") },
 			"server/notes",
 		},
 	}
@@ -210,11 +209,11 @@ func TestStale(t *testing.T) {
 			if r.ProposalToken == "" {
 				t.Fatal(raw)
 			}
-			tt.change(t, d)
+			tt.change(d)
 			if stale, raw := call(t, p, "register_server", apply(r.ProposalToken)); stale.Error.Code != "proposal_stale" || !strings.Contains(string(stale.Error.Details), tt.named) {
 				t.Errorf("got %s, want %s named", raw, tt.named)
 			}
-			tt.back(t, d)
+			tt.back(d)
 			if done, raw := call(t, p, "register_server", apply(r.ProposalToken)); done.CommandStatus != "applied" {
 				t.Error(raw)
 			}
@@ -246,5 +245,3 @@ func (d *desk) remove(tb testing.TB, name string) {
 		tb.Fatal(raw)
 	}
 }
-
-var _ connections.Resolver = (*fixedResolver)(nil)

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -236,9 +237,7 @@ func self(tb testing.TB, kind string, env m) string {
 		tb.Fatal(err)
 	}
 	all := m{asServer: kind}
-	for name, value := range env {
-		all[name] = value
-	}
+	maps.Copy(all, env)
 	raw, err := json.Marshal(m{"mcpServers": m{"notes": m{"command": exe, "args": []string{"--serve"}, "env": all}}})
 	if err != nil {
 		tb.Fatal(err)

@@ -207,7 +207,7 @@ func (l *lifter) text(hint, text string) string {
 		return m[1] + m[2] + m[3] + l.seal("text."+m[1], m[4])
 	})
 	return shapes.ReplaceAllStringFunc(text, func(s string) string {
-		if len(s) < minRandom && !strings.ContainsAny(s, "0123456789") || strings.Contains(s, "xxxx") {
+		if len(s) < minRandom && !strings.ContainsAny(s, digits) || strings.Contains(s, "xxxx") {
 			return s // words with dashes, or a placeholder
 		}
 		return l.seal(hint, s)
@@ -324,7 +324,7 @@ const (
 )
 
 func swept(value string) bool {
-	return len(value) >= minSweepWord || len(value) >= minSweep && strings.Trim(value, "abcdefghijklmnopqrstuvwxyz") != ""
+	return len(value) >= minSweepWord || len(value) >= minSweep && strings.Trim(value, letters) != ""
 }
 
 // clean replaces found secrets in a text.

@@ -30,7 +30,7 @@ func parted(name string) string {
 		}
 		return unicode.ToLower(r)
 	}, name)
-	name = strings.TrimRight(name, "0123456789_")
+	name = strings.TrimRight(name, digits+"_")
 	return strings.TrimRight(strings.TrimSuffix(strings.TrimSuffix(name, "value"), "s"), "_")
 }
 
@@ -64,7 +64,7 @@ func trivial(value string) bool {
 	case "", "true", "false", "yes", "no", "on", "off", "none", "null":
 		return true
 	}
-	return len(value) < minWeak && strings.Trim(value, "0123456789") == ""
+	return len(value) < minWeak && strings.Trim(value, digits) == ""
 }
 
 // shapes are secrets that say so themselves: keys with the prefixes of those who
@@ -86,34 +86,32 @@ const minRandom = 24
 // nothing can be read: a secret of a kind that has no prefix. Hexadecimal texts
 // of 40 and 64 digits are commits and digests.
 func random(s string) bool {
-	if len(s) < minRandom {
+	if len(s) < minRandom || strings.Trim(s, letters+capitals+digits+"+/=_-") != "" {
 		return false
 	}
-	var upper, lower, digits, hex int
-	for i := range len(s) {
-		c := s[i]
-		switch {
-		case 'A' <= c && c <= 'Z':
-			upper++
-		case 'a' <= c && c <= 'z':
-			lower++
-		case '0' <= c && c <= '9':
-			digits++
-		case c == '+' || c == '/' || c == '=' || c == '_' || c == '-':
-		default:
-			return false
+	count := func(set string) int {
+		n := 0
+		for i := range len(s) {
+			if strings.IndexByte(set, s[i]) >= 0 {
+				n++
+			}
 		}
-		if '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'f' {
-			hex++
-		}
+		return n
 	}
-	if hex == len(s) {
-		return len(s) >= 32 && len(s) != 40 && len(s) != 64 && upper+lower > 0 && digits > 0
+	digit := count(digits)
+	if digit+count("abcdefABCDEF") == len(s) {
+		return len(s) >= 32 && len(s) != 40 && len(s) != 64 && digit > 0 && digit < len(s)
 	}
 	// Words in lower case joined by dashes, such as the name of a model, have few
 	// digits and no capitals.
-	return upper >= 3 && lower >= 3 && digits >= 3
+	return digit >= 3 && count(letters) >= 3 && count(capitals) >= 3
 }
+
+const (
+	letters  = "abcdefghijklmnopqrstuvwxyz"
+	capitals = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	digits   = "0123456789"
+)
 
 // standsIn reports whether a value is a reference in some client's spelling, so
 // that there is no secret in it.

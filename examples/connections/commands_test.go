@@ -1,0 +1,132 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestInit(t *testing.T) {
+	h := newHome(t)
+	for path, want := range map[string]os.FileMode{
+		h.vault():                                     0o700,
+		filepath.Join(h.vault(), "vault.json"):        0o600,
+		filepath.Join(filepath.Dir(h.vault()), "key"): 0o600,
+	} {
+		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != want {
+			t.Errorf("%s: %v, %v", path, info, err)
+		}
+	}
+	key, err := os.ReadFile(filepath.Join(filepath.Dir(h.vault()), "key"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, msgs, code := h.command(t, "", "init", "-profile", "work")
+	if code != 0 || out == "" || strings.Contains(out, "made the vault") || !strings.Contains(out, "made the profile work") {
+		t.Errorf("again: %d %s%s", code, out, msgs)
+	}
+	if again, err := os.ReadFile(filepath.Join(filepath.Dir(h.vault()), "key")); err != nil || string(again) != string(key) {
+		t.Errorf("the key file was changed: %v", err)
+	}
+
+	elsewhere := filepath.Join(h.dir, "elsewhere")
+	if out, msgs, code := h.command(t, "", "-vault", elsewhere, "-key-file", filepath.Join(elsewhere, "key"), "init"); code != 1 || !strings.Contains(msgs, "inside the folder of the vault") {
+		t.Errorf("a key inside: %d %s%s", code, out, msgs)
+	}
+	if _, err := os.Stat(elsewhere); !os.IsNotExist(err) {
+		t.Errorf("something was made: %v", err)
+	}
+	if err := os.Remove(filepath.Join(filepath.Dir(h.vault()), "key")); err != nil {
+		t.Fatal(err)
+	}
+	if out, msgs, code := h.command(t, "", "init"); code != 1 || !strings.Contains(msgs, "key") {
+		t.Errorf("a vault without its key: %d %s%s", code, out, msgs)
+	}
+}
+
+func TestSecrets(t *testing.T) {
+	h := newHome(t)
+	steps := []struct {
+		stdin string
+		args  []string
+		want  string // in what is printed
+		code  int
+	}{
+		{"", []string{"secret", "list"}, "", 0},
+		{canary + "\n", []string{"secret", "set", "API_TOKEN"}, "", 0},
+		{canary, []string{"secret", "set", "input:tok"}, "", 0},
+		{"", []string{"secret", "list"}, "API_TOKEN\ninput:tok\n", 0},
+		{"", []string{"secret", "set", "EMPTY"}, "the value is empty", 1},
+		{strings.Repeat("x", maxSecret+1), []string{"secret", "set", "LONG"}, "more than 65536 bytes", 1},
+		{"", []string{"secret", "set", "API_TOKEN", canary}, "takes other arguments", 2},
+		{"", []string{"secret", "set", "a/b"}, "is no name of a secret", 2},
+		{"", []string{"secret", "show", "API_TOKEN"}, "secret set NAME", 2},
+		{"", []string{"secret"}, "takes other arguments", 2},
+		{"", []string{"secret", "rm", "API_TOKEN"}, "", 0},
+		{"", []string{"secret", "rm", "API_TOKEN"}, "no such secret", 1},
+		{"", []string{"secret", "list"}, "input:tok\n", 0},
+	}
+	for _, step := range steps {
+		out, msgs, code := h.command(t, step.stdin, step.args...)
+		if code != step.code || step.want == "" && out+msgs != "" || !strings.Contains(out+msgs, step.want) || strings.Contains(out+msgs, canary) {
+			t.Errorf("%q ended with %d: %s%s", step.args, code, out, msgs)
+		}
+	}
+	if _, hits, err := search(h.dir, canary); err != nil || hits > 0 {
+		t.Errorf("%d files have the secret, %v", hits, err)
+	}
+}
+
+// TestConnectionCommands looks at a connection as a person does.
+func TestConnectionCommands(t *testing.T) {
+	h := newHome(t)
+	root := filepath.Join(h.dir, "workspace")
+	if err := copySample(root); err != nil {
+		t.Fatal(err)
+	}
+	h.env = []string{sampleRoot + "=" + root}
+	if out, _, _ := h.command(t, "", "list"); out != "no connections\n" {
+		t.Error(out)
+	}
+	s := h.start(t, eras[0])
+	proposed, raw := s.call(t, "register_server", prepare(args{"text": pasteSample(t)}))
+	if proposed.ProposalToken == "" {
+		t.Fatal(raw)
+	}
+	s.call(t, "register_server", apply(proposed.ProposalToken))
+	s.end(t)
+	steps := []struct {
+		args []string
+		want string
+		code int
+	}{
+		{[]string{"list"}, "handbook  stdio  on  7 tools", 0},
+		{[]string{"disable", "handbook"}, "off", 0},
+		{[]string{"list", "-profile", "default"}, "off", 0},
+		{[]string{"enable", "handbook"}, "\ton\t", 0},
+		{[]string{"enable", "handbok"}, `"handbook" is one`, 1},
+		{[]string{"probe", "handbook"}, "the tools are those that were approved", 0},
+		{[]string{"probe", "nothing"}, "there is no connection", 1},
+		{[]string{"approve"}, "nothing waits for approval", 0},
+		{[]string{"approve", "0123456789ab"}, "0123456789ab", 1},
+		{[]string{"list", "-profile", "nobody"}, `no profile "nobody"`, 1},
+		{[]string{"-vault", filepath.Join(h.dir, "none"), "list"}, "connections -vault " + filepath.Join(h.dir, "none") + " init", 1},
+		{[]string{"list", "x"}, "takes other arguments", 2},
+		{[]string{"enable"}, "takes other arguments", 2},
+		{[]string{"destroy"}, `unknown command "destroy"; run with -h`, 2},
+		{[]string{"-nope"}, "not defined", 2},
+		{[]string{"-approve", "never", "list"}, "want token, elicit or command", 2},
+		{[]string{"-h"}, "usage: connections [flags]", 0},
+		{[]string{"list", "-h"}, "-key-file", 0},
+		{[]string{"help"}, "-approve", 0},
+		{[]string{"resolve", "https://user:" + canary + "@/"}, "error: lookup", 1},
+		{[]string{"-http", "0.0.0.0:0"}, "open to other machines", 1},
+	}
+	for _, step := range steps {
+		out, msgs, code := h.command(t, "", step.args...)
+		if code != step.code || !strings.Contains(out+msgs, step.want) || strings.Contains(out+msgs, canary) {
+			t.Errorf("%q ended with %d, want %d and %q:\n%s%s", step.args, code, step.code, step.want, out, msgs)
+		}
+	}
+}
