@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path"
+	"path/filepath"
 	"strconv"
 	"sync"
 	"testing"
@@ -41,7 +42,7 @@ func TestMain(m *testing.M) {
 // self runs the test program as a child.
 func self(ctx context.Context, dir, mode string, at int) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, os.Args[0], "-test.run=^$")
-	cmd.Env = append(os.Environ(), childDir+"="+dir, childMode+"="+mode, childAt+"="+strconv.Itoa(at), "GOCOVERDIR="+dir)
+	cmd.Env = append(os.Environ(), childDir+"="+dir, childMode+"="+mode, childAt+"="+strconv.Itoa(at), "GOCOVERDIR="+filepath.Join(dir, areaDir))
 	return cmd
 }
 
