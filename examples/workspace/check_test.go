@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/mcpcontract/mcpcontract/examples/internal/clitest"
 )
 
 // TestCheck tests the exit codes that a build relies on.
@@ -43,7 +45,7 @@ func TestCheck(t *testing.T) {
 				}
 			}
 			for flag, want := range map[string]int{"-strict=false": tt.code, "-strict": tt.strict} {
-				stdout, stderr, code := output(t, "check", "-root", dir, flag)
+				stdout, stderr, code := clitest.Output(t, "check", "-root", dir, flag)
 				stdout, stderr = strings.ReplaceAll(stdout, dir, "WS"), strings.ReplaceAll(stderr, dir, "WS")
 				if code != want {
 					t.Errorf("%s: got exit code %d, want %d", flag, code, want)
@@ -75,7 +77,7 @@ func TestCheckCannotLook(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			stdout, stderr, code := output(t, append([]string{"check"}, tt.args...)...)
+			stdout, stderr, code := clitest.Output(t, append([]string{"check"}, tt.args...)...)
 			if code != 2 || stdout != "" || !strings.Contains(stderr, tt.want) {
 				t.Errorf("got exit code %d, %q and %q, want 2 and %q", code, stdout, stderr, tt.want)
 			}
@@ -98,7 +100,7 @@ func TestCheckEscapes(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, "workspace-registry.yaml"), []byte(file), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		stdout, stderr, code := output(t, "check", "-root", dir)
+		stdout, stderr, code := clitest.Output(t, "check", "-root", dir)
 		all := stdout + stderr
 		if code != 1 || !strings.Contains(all, want) || strings.ContainsAny(all, "\x1b\u202e\u0085") {
 			t.Errorf("%s: got exit code %d and %q, want %s in it", text, code, all, want)

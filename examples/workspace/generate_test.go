@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mcpcontract/mcpcontract/examples/internal/clitest"
 	"github.com/mcpcontract/mcpcontract/internal/rootfs"
 )
 
@@ -23,18 +24,18 @@ func TestGenerate(t *testing.T) {
 	}
 	elsewhere := filepath.Join(t.TempDir(), "registry.yaml")
 	for _, args := range [][]string{{"-root", dir}, {"-root", dir, "-o", elsewhere}} {
-		stdout, stderr, code := output(t, append([]string{"generate", "-marker", "go.mod, .git"}, args...)...)
+		stdout, stderr, code := clitest.Output(t, append([]string{"generate", "-marker", "go.mod, .git"}, args...)...)
 		if code != 0 || stdout != "" || !strings.Contains(stderr, "2 repos") {
 			t.Fatalf("generate %v: got exit code %d, stdout %q, stderr %q", args, code, stdout, stderr)
 		}
 	}
 	for _, args := range [][]string{{"-root", dir}, {"-registry", elsewhere}, {"-root", dir, "-registry", elsewhere}} {
-		s := start(t, eras[0], args...)
+		s := start(t, structured, args...)
 		if payload, _, _ := s.call(t, "resolve_repo", map[string]any{"repo_id": "ledger"}); !strings.Contains(payload, `"discovery_mode":"manifest-backed"`) {
 			t.Errorf("%v: got %s", args, payload)
 		}
-		s.stdin.Close()
-		s.end(t)
+		s.Close()
+		s.End(t)
 	}
 }
 
@@ -70,7 +71,7 @@ func take(t *testing.T, name string) string {
 // generated runs generate, which has to work and to say want.
 func generated(t *testing.T, want string, args ...string) {
 	t.Helper()
-	stdout, stderr, code := output(t, append([]string{"generate", "-marker", "go.mod"}, args...)...)
+	stdout, stderr, code := clitest.Output(t, append([]string{"generate", "-marker", "go.mod"}, args...)...)
 	if code != 0 || stdout != "" || !strings.Contains(stderr, want) {
 		t.Fatalf("generate %v: got exit code %d, stdout %q, stderr %q, want %q", args, code, stdout, stderr, want)
 	}
@@ -135,7 +136,7 @@ func TestGenerateFindsNothing(t *testing.T) {
 			generated(t, "2 repos", "-root", dir)
 			text = take(t, file)
 		}
-		_, stderr, code := output(t, "generate", "-root", dir, "-marker", "nosuch")
+		_, stderr, code := clitest.Output(t, "generate", "-root", dir, "-marker", "nosuch")
 		if code != 2 || !strings.Contains(stderr, "nothing was written") {
 			t.Errorf("got exit code %d and %q", code, stderr)
 		}

@@ -1,61 +1,24 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
-	"fmt"
-	"io"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mcpcontract/mcpcontract/examples/internal/cli"
+	"github.com/mcpcontract/mcpcontract/examples/internal/clitest"
 	"github.com/mcpcontract/mcpcontract/examples/internal/peer"
 )
 
-// asCommand makes the test binary behave as the command, so that the tests run
-// real processes without building another binary.
-const asCommand = "WORKSPACE_TEST_AS_COMMAND"
-
 func TestMain(m *testing.M) {
-	if os.Getenv(asCommand) != "" {
-		os.Exit(cli.Main(func(ctx context.Context) error { return run(ctx, os.Args[1:]) }))
-	}
-	os.Exit(m.Run())
-}
-
-func command(t *testing.T, args ...string) *exec.Cmd {
-	t.Helper()
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.CommandContext(t.Context(), exe, args...)
-	cmd.Env = append(os.Environ(), asCommand+"=1")
-	return cmd
-}
-
-// output runs the command to its end.
-func output(t *testing.T, args ...string) (stdout, stderr string, code int) {
-	t.Helper()
-	cmd := command(t, args...)
-	var out, errOut bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &errOut
-	err := cmd.Run()
-	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) {
-		t.Fatal(err)
-	}
-	return out.String(), errOut.String(), cmd.ProcessState.ExitCode()
+	clitest.Main(m, func(ctx context.Context) error { return run(ctx, os.Args[1:]) })
 }
 
 // sampleWorkspace is a copy of the sample workspace.
@@ -73,81 +36,17 @@ func sampleWorkspace(t *testing.T) string {
 }
 
 // server is a child process that serves stdio.
-type server struct {
-	*peer.Peer
-	cmd    *exec.Cmd
-	stdin  io.Closer
-	stderr stderr
-	hello  peer.Reply
-}
-
-// stderr is what a process has written so far, which a test may read while it runs.
-type stderr struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (s *stderr) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.text.Write(p)
-}
-
-func (s *stderr) String() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.text.String()
-}
+type server struct{ *clitest.Server }
 
 func start(t *testing.T, id peer.Identity, args ...string) *server {
 	t.Helper()
-	s := &server{cmd: command(t, args...)}
-	stdin, err := s.cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	stdout, err := s.cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.cmd.Stderr, s.stdin = &s.stderr, stdin
-	if err := s.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	s.Peer = peer.New(stdin, stdout, id)
-	if s.hello, err = s.Start(); err != nil {
-		t.Fatalf("%v; stderr: %s", err, &s.stderr)
-	}
-	return s
+	return &server{clitest.Start(t, id, args...)}
 }
 
-// end waits for a process that was told to end, and wants nothing on stderr but
-// what it serves.
-func (s *server) end(t *testing.T) {
-	t.Helper()
-	err := s.cmd.Wait()
-	said := s.stderr.String()
-	if err != nil || !strings.HasPrefix(said, "serving ") || strings.Count(said, "\n") != 1 {
-		t.Errorf("ended with %v; stderr: %s", err, &s.stderr)
-	}
-}
-
-var eras = []peer.Identity{
-	{Name: "claude-code", Version: "2.1.332"},
-	{Name: "claude-code", Version: "2.1.332", PerRequest: true},
-	{Name: "Zed", Version: "0.210.0"},
-	{Name: "Zed", Version: "0.210.0", PerRequest: true},
-}
-
-func eachEra(t *testing.T, test func(t *testing.T, id peer.Identity)) {
-	t.Helper()
-	for _, id := range eras {
-		t.Run(fmt.Sprintf("%s, per request %v", id.Name, id.PerRequest), func(t *testing.T) { test(t, id) })
-	}
-}
+var structured = peer.Identity{Name: "claude-code", Version: "2.1.332"}
 
 func TestServe(t *testing.T) {
-	eachEra(t, func(t *testing.T, id peer.Identity) {
+	clitest.EachEra(t, func(t *testing.T, id peer.Identity) {
 		t.Helper()
 		dir := sampleWorkspace(t)
 		s := start(t, id, "-root", dir)
@@ -155,9 +54,9 @@ func TestServe(t *testing.T) {
 		s.checkToolList(t)
 		s.checkTools(t, id)
 		s.checkStale(t, dir)
-		s.stdin.Close()
-		s.end(t)
-		if got, want := s.stderr.String(), "serving 3 repos of "+dir+" on stdin and stdout; end with Ctrl-C\n"; got != want {
+		s.Close()
+		s.End(t)
+		if got, want := s.Stderr(), "serving 3 repos of "+dir+" on stdin and stdout; end with Ctrl-C\n"; got != want {
 			t.Errorf("stderr: got %q, want %q", got, want)
 		}
 	})
@@ -165,7 +64,7 @@ func TestServe(t *testing.T) {
 
 func (s *server) checkIdentity(t *testing.T) {
 	t.Helper()
-	hello := string(s.hello.Result)
+	hello := string(s.Hello.Result)
 	for _, want := range []string{`"name":"mcpcontract-workspace"`, `"version":"` + cli.Version() + `"`, "resolve_repo for what may be read", "structuredContent"} {
 		if !strings.Contains(hello, want) {
 			t.Errorf("the server does not introduce itself with %s: %s", want, hello)
@@ -254,7 +153,7 @@ func (s *server) call(t *testing.T, tool string, args map[string]any) (payload s
 	t.Helper()
 	reply, err := s.Call(tool, args)
 	if err != nil || reply.Error != nil {
-		t.Fatalf("%s: %v, %+v; stderr: %s", tool, err, reply.Error, &s.stderr)
+		t.Fatalf("%s: %v, %+v; stderr: %s", tool, err, reply.Error, s.Stderr())
 	}
 	raw, structured, failed := reply.Payload()
 	return string(raw), structured, failed
@@ -295,24 +194,24 @@ func (s *server) checkStale(t *testing.T, dir string) {
 func TestServeEndsOnSignal(t *testing.T) {
 	for _, sig := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
 		t.Run(sig.String(), func(t *testing.T) {
-			s := start(t, eras[0], "-root", sampleWorkspace(t))
-			if err := s.cmd.Process.Signal(sig); err != nil {
+			s := start(t, structured, "-root", sampleWorkspace(t))
+			if err := s.Cmd.Process.Signal(sig); err != nil {
 				t.Fatal(err)
 			}
-			s.end(t)
+			s.End(t)
 		})
 	}
 }
 
 func TestServeNoHeuristics(t *testing.T) {
-	eachEra(t, func(t *testing.T, id peer.Identity) {
+	clitest.EachEra(t, func(t *testing.T, id peer.Identity) {
 		t.Helper()
 		s := start(t, id, "-no-heuristics", "-root", sampleWorkspace(t))
 		if payload, _, _ := s.call(t, "resolve_repo", map[string]any{"repo_id": "notebook"}); !strings.Contains(payload, `"code":"probe_forbidden"`) {
 			t.Errorf("got %s, want probe_forbidden", payload)
 		}
-		s.stdin.Close()
-		s.end(t)
+		s.Close()
+		s.End(t)
 	})
 }
 
@@ -358,7 +257,7 @@ func TestCommandLine(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			stdout, stderr, code := output(t, tt.args...)
+			stdout, stderr, code := clitest.Output(t, tt.args...)
 			if code != tt.code {
 				t.Errorf("got exit code %d, want %d", code, tt.code)
 			}
@@ -375,7 +274,7 @@ func TestCommandLine(t *testing.T) {
 // The transcript shows what it promises, in this order.
 func TestDemo(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
-	stdout, stderr, code := output(t, "demo")
+	stdout, stderr, code := clitest.Output(t, "demo")
 	if code != 0 || stderr != "" {
 		t.Fatalf("got exit code %d, stderr %s", code, stderr)
 	}

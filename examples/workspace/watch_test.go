@@ -8,12 +8,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcpcontract/mcpcontract/examples/internal/clitest"
 	"github.com/mcpcontract/mcpcontract/examples/internal/peer"
 )
 
 // TestWatch adds a repo to the registry under the server, then breaks the registry.
 func TestWatch(t *testing.T) {
-	eachEra(t, func(t *testing.T, id peer.Identity) {
+	clitest.EachEra(t, func(t *testing.T, id peer.Identity) {
 		t.Helper()
 		dir := sampleWorkspace(t)
 		name := filepath.Join(dir, "workspace-registry.yaml")
@@ -48,18 +49,18 @@ func TestWatch(t *testing.T) {
 		replace(good + "nonsense: true\n")
 		patience, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		for !strings.Contains(s.stderr.String(), "stays in force") && patience.Err() == nil {
+		for !strings.Contains(s.Stderr(), "stays in force") && patience.Err() == nil {
 			if payload, _, failed := s.call(t, "resolve_repo", args{"repo_id": "notebook"}); failed || !strings.Contains(payload, "registry-fallback") {
 				t.Fatalf("with a broken registry: %s", payload)
 			}
 		}
-		s.stdin.Close()
-		if err := s.cmd.Wait(); err != nil {
+		s.Close()
+		if err := s.Cmd.Wait(); err != nil {
 			t.Errorf("ended with %v", err)
 		}
 		for _, want := range []string{"was loaded again: 1 change\n", "nonsense", "the registry from before stays in force\n"} {
-			if !strings.Contains(s.stderr.String(), want) {
-				t.Errorf("stderr does not say %q: %s", want, &s.stderr)
+			if !strings.Contains(s.Stderr(), want) {
+				t.Errorf("stderr does not say %q: %s", want, s.Stderr())
 			}
 		}
 	})
@@ -69,6 +70,6 @@ func (s *server) next(t *testing.T, want string) {
 	t.Helper()
 	got, err := s.Next()
 	if err != nil || got != want {
-		t.Fatalf("got %q, %v, want %q; stderr: %s", got, err, want, &s.stderr)
+		t.Fatalf("got %q, %v, want %q; stderr: %s", got, err, want, s.Stderr())
 	}
 }

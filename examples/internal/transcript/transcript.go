@@ -35,6 +35,46 @@ type Step struct {
 	Args map[string]any
 	// Resource is the URI to read instead, where Tool is empty.
 	Resource string
+	// Do is what somebody does beside the server instead, where both are empty.
+	// It writes down what it did.
+	Do func(w io.Writer) error
+	// Hold, if not nil, remembers a member of the reply for the arguments of
+	// later steps.
+	Hold *Held
+}
+
+// Held is a member of a reply that a later step sends, such as a token. Put it
+// among the arguments of that step. It is not safe for concurrent use.
+type Held struct {
+	// Member is its name in the reply.
+	Member string
+
+	value json.RawMessage
+}
+
+// MarshalJSON writes the value, null if no reply had it yet.
+func (h *Held) MarshalJSON() ([]byte, error) {
+	if h.value == nil {
+		return []byte("null"), nil
+	}
+	return h.value, nil
+}
+
+// String returns the value, of a text without its quotes.
+func (h *Held) String() string {
+	var text string
+	if json.Unmarshal(h.value, &text) == nil {
+		return text
+	}
+	return string(h.value)
+}
+
+// take remembers the member of a reply.
+func (h *Held) take(payload json.RawMessage) {
+	var members map[string]json.RawMessage
+	if h != nil && json.Unmarshal(payload, &members) == nil && members[h.Member] != nil {
+		h.value = members[h.Member]
+	}
 }
 
 // Play connects a client of the given identity to the server, takes the steps
@@ -75,6 +115,8 @@ func Play(ctx context.Context, w io.Writer, server *mcp.Server, id peer.Identity
 type writer struct {
 	w   io.Writer
 	err error
+	// provenance is the last one that was written: most replies repeat it.
+	provenance json.RawMessage
 }
 
 func (t *writer) printf(format string, args ...any) {
@@ -85,7 +127,13 @@ func (t *writer) printf(format string, args ...any) {
 
 func (t *writer) step(p *peer.Peer, step Step) error {
 	t.printf("\n== %s\n", step.Title)
-	if step.Tool == "" {
+	switch {
+	case step.Do != nil:
+		if t.err == nil {
+			t.err = step.Do(t.w)
+		}
+		return t.err
+	case step.Tool == "":
 		return t.read(p, step.Resource)
 	}
 	args, err := json.Marshal(step.Args)
@@ -110,10 +158,32 @@ func (t *writer) step(p *peer.Peer, step Step) error {
 	case structured:
 		t.printf("<- structuredContent, %d bytes\n", reply.Bytes)
 	default:
-		t.printf("<- one text block of JSON, %d bytes\n", reply.Bytes)
+		t.blocks(reply)
 	}
 	t.value(payload, "   ")
+	step.Hold.take(payload)
 	return nil
+}
+
+// blocks says how many blocks a reply has, of which the last is the payload, and
+// shows what text the others hold.
+func (t *writer) blocks(reply peer.Reply) {
+	var result struct {
+		Content []struct {
+			Type, Text string
+			Resource   struct{ URI, Text string }
+		}
+	}
+	if err := json.Unmarshal(reply.Result, &result); err != nil || len(result.Content) < 2 {
+		t.printf("<- one text block of JSON, %d bytes\n", reply.Bytes)
+		return
+	}
+	last := len(result.Content) - 1
+	t.printf("<- one text block of JSON after %d of content, %d bytes\n", last, reply.Bytes)
+	for _, b := range result.Content[:last] {
+		t.printf("   %s %s\n", b.Type, b.Resource.URI)
+		t.block(b.Text+b.Resource.Text, "   ")
+	}
 }
 
 func (t *writer) read(p *peer.Peer, uri string) error {

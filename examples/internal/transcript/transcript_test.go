@@ -3,6 +3,7 @@ package transcript_test
 import (
 	"context"
 	"errors"
+	"io"
 	"strings"
 	"testing"
 
@@ -161,5 +162,65 @@ func TestPlayCanceled(t *testing.T) {
 	cancel()
 	if err := transcript.Play(ctx, &strings.Builder{}, newServer(t), peer.Identity{Name: "Zed"}, steps); err == nil {
 		t.Error("no error")
+	}
+}
+
+type grown struct {
+	Name  string `json:"name"`
+	Token string `json:"token"`
+}
+
+// A step sends what an earlier reply had, and somebody acts in between.
+func TestHeld(t *testing.T) {
+	type none struct{}
+	give := mcpkit.Tool[none, grown]{
+		Name: "give", Description: "Give a token.", Effect: mcpkit.ReadOnly,
+		Run: func(context.Context, none) (grown, error) { return grown{"one", "x1_secret"}, nil },
+		Blocks: func(_ context.Context, _ none, out grown) ([]mcp.Content, grown) {
+			return []mcp.Content{&mcp.TextContent{Text: "two\nlines"}}, out
+		},
+	}
+	type taken struct {
+		Token string `json:"token" jsonschema:"the token"`
+	}
+	var got []string
+	take := mcpkit.Tool[taken, none]{
+		Name: "take", Description: "Take it back.", Effect: mcpkit.Additive,
+		Run: func(_ context.Context, in taken) (none, error) { got = append(got, in.Token); return none{}, nil },
+	}
+	server, err := mcpkit.NewServer(&mcp.Implementation{Name: "test", Version: "1"}, nil, give.Install, take.Install)
+	if err != nil {
+		t.Fatal(err)
+	}
+	held := &transcript.Held{Member: "token"}
+	if held.String() != "" {
+		t.Errorf("held %q before any reply", held)
+	}
+	var out strings.Builder
+	err = transcript.Play(t.Context(), &out, server, peer.Identity{Name: "Zed", Version: "0.1"}, []transcript.Step{
+		{Title: "Nothing is held yet", Tool: "take", Args: map[string]any{"token": held}},
+		{Title: "Give", Tool: "give", Hold: held},
+		{Title: "Act", Do: func(w io.Writer) error { _, err := io.WriteString(w, "   done\n"); return err }},
+		{Title: "Take", Tool: "take", Args: map[string]any{"token": held}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"x1_secret"}, got); diff != "" {
+		t.Errorf("sent (-want +got)\n%s\n%s", diff, &out)
+	}
+	for _, want := range []string{
+		"-> take {\"token\":null}\n<- an error", "after 1 of content", "   text \n   | two\n   | lines\n", "== Act\n   done\n", `-> take {"token":"x1_secret"}`,
+	} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("the transcript lacks %q:\n%s", want, &out)
+		}
+	}
+	broken := errors.New("no hands")
+	err = transcript.Play(t.Context(), &out, server, peer.Identity{Name: "Zed", Version: "0.1"}, []transcript.Step{
+		{Title: "Act", Do: func(io.Writer) error { return broken }},
+	})
+	if !errors.Is(err, broken) {
+		t.Errorf("error %v", err)
 	}
 }

@@ -17,7 +17,12 @@ func (t *writer) value(raw json.RawMessage, indent string) {
 			t.member(m.name, m.value, indent)
 			continue
 		}
-		t.printf("%s- %s\n", indent, line(m.value))
+		if short := line(m.value); !strings.Contains(short, "\n") {
+			t.printf("%s- %s\n", indent, short)
+			continue
+		}
+		t.printf("%s-\n", indent)
+		t.value(m.value, indent+"  ")
 	}
 	if members == nil {
 		t.printf("%s%s\n", indent, line(raw))
@@ -27,8 +32,15 @@ func (t *writer) value(raw json.RawMessage, indent string) {
 func (t *writer) member(name string, raw json.RawMessage, indent string) {
 	var text string
 	short := line(raw)
+	if name == "provenance" {
+		if bytes.Equal(raw, t.provenance) {
+			t.printf("%s%s: as before\n", indent, name)
+			return
+		}
+		t.provenance = raw
+	}
 	switch {
-	case json.Unmarshal(raw, &text) == nil && strings.Contains(text, "\n"):
+	case raw[0] == '"' && json.Unmarshal(raw, &text) == nil && strings.Contains(text, "\n"):
 		t.printf("%s%s:\n", indent, name)
 		t.block(text, indent+"   ")
 	case len(indent)+len(name)+len(short) <= width || raw[0] != '{' && raw[0] != '[':
@@ -100,7 +112,7 @@ func line(raw json.RawMessage) string {
 
 func scalar(raw json.RawMessage) string {
 	var text string
-	if json.Unmarshal(raw, &text) != nil {
+	if raw[0] != '"' || json.Unmarshal(raw, &text) != nil {
 		return string(raw)
 	}
 	if len(text) >= 64 && !strings.ContainsAny(text, " /") {
