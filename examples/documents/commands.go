@@ -1,0 +1,69 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+
+	"github.com/mcpcontract/mcpcontract/internal/rootfs"
+)
+
+// decide lists what waits for approval, approves or rejects it.
+func (c *config) decide(ctx context.Context, w io.Writer, ids []string) (err error) {
+	p, err := open(c.root, "")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, p.close()) }()
+	if p.tokens == nil {
+		_, err := fmt.Fprintln(w, "nothing waits for approval")
+		return err
+	}
+	return p.approvals(c.approve).Decide(ctx, w, ids)
+}
+
+// render writes the declared outputs, those of one view if it is named. It is
+// for people: no tool of the server leads here.
+func (c *config) render(ctx context.Context, w io.Writer, views []string) (err error) {
+	p, err := open(c.root, "")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, p.close()) }()
+	if len(views) == 1 {
+		if _, err := p.file.View(views[0]); err != nil {
+			return err
+		}
+	}
+	root, err := rootfs.Open(c.root, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, root.Close()) }()
+	written := 0
+	for _, out := range p.file.Outputs {
+		if len(views) == 1 && out.View != views[0] {
+			continue
+		}
+		page, err := p.store.Render(ctx, out.View)
+		if err != nil {
+			return err
+		}
+		if err := root.MkdirAll(path.Dir(out.Path), 0o755); err != nil {
+			return err
+		}
+		if err := root.WriteFile(out.Path, page, 0o644); err != nil {
+			return err
+		}
+		written++
+		if _, err := fmt.Fprintf(w, "%s (%s, %d bytes)\n", out.Path, out.View, len(page)); err != nil {
+			return err
+		}
+	}
+	if written == 0 {
+		_, err = fmt.Fprintln(w, "no output is declared for it; see outputs in mcpdocs.yaml")
+	}
+	return err
+}

@@ -1,0 +1,220 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/mcpcontract/mcpcontract/changeset"
+	"github.com/mcpcontract/mcpcontract/changeset/docgraph"
+	"github.com/mcpcontract/mcpcontract/examples/internal/cli"
+	"github.com/mcpcontract/mcpcontract/examples/internal/project"
+	"github.com/mcpcontract/mcpcontract/internal/rootfs"
+	"github.com/mcpcontract/mcpcontract/mcpkit"
+	"github.com/mcpcontract/mcpcontract/mcpkit/candidates"
+	"github.com/mcpcontract/mcpcontract/mcpkit/documents"
+	"github.com/mcpcontract/mcpcontract/mcpkit/templates"
+	"github.com/mcpcontract/mcpcontract/result"
+	"github.com/mcpcontract/mcpcontract/stage"
+	"github.com/mcpcontract/mcpcontract/token"
+)
+
+const instructions = `One project of documents. Read before you propose: search, get_node, get_context.
+Call project_status once at the start, and validate_project before the last step. Present complete proposals before any change:
+a changeset is shown to a person with preview_changeset and is never applied here; the project's plan is the source of truth.
+Candidates: one candidate_apply command when authority exists; otherwise use its token only after a human decision.`
+
+// served is an open project with what the server writes.
+type served struct {
+	root      string
+	file      *project.File
+	documents *docgraph.Project
+	store     *changeset.Store
+	area      *stage.Area
+	tokens    *token.Store      // nil if nobody has proposed anything yet and this server may not
+	writer    *changeset.Writer // nil: reading only
+	templates *templates.Set    // nil: none
+	closers   []func() error
+}
+
+// open opens the project in the folder root, for a writer if the name is not
+// empty. Without one nothing is written.
+func open(root, writer string) (s *served, err error) {
+	file, err := project.Load(root)
+	if err != nil {
+		return nil, err
+	}
+	s = &served{root: root, file: file}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.close())
+			s = nil
+		}
+	}()
+	if s.documents, err = docgraph.Open(root, &docgraph.Options{Project: file.ID, Docs: file.Docs, Identity: file.Source}); err != nil {
+		return s, err
+	}
+	s.closers = append(s.closers, s.documents.Close)
+	s.store, err = changeset.Open(root, s.documents, &changeset.Options{
+		Docs: file.Docs, Changesets: file.Changesets, Previews: file.Previews, Views: file.Views, Outputs: file.Outputs, Policy: &file.Proposals,
+	})
+	if err != nil {
+		return s, err
+	}
+	s.closers = append(s.closers, s.store.Close)
+	if s.area, err = stage.Open(root, &stage.Options{Dir: s.stateDir(), Allow: file.Allow, Protect: file.Protected()}); err != nil {
+		return s, err
+	}
+	s.closers = append(s.closers, s.area.Close)
+	files, err := rootfs.Open(root, nil)
+	if err != nil {
+		return s, err
+	}
+	s.closers = append(s.closers, files.Close)
+	if err := s.loadTemplates(files); err != nil {
+		return s, err
+	}
+	if writer != "" {
+		if s.writer, err = s.store.Bind(writer, file.Proposals); err != nil {
+			return s, err
+		}
+	}
+	return s, s.openTokens(files, writer != "")
+}
+
+// stateDir is where the area of candidates keeps its files: it puts the
+// candidates into a folder "stage" of it.
+func (s *served) stateDir() string {
+	if dir, base := path.Split(s.file.Stage); base == "stage" && dir != "" {
+		return path.Clean(dir)
+	}
+	return s.file.Stage
+}
+
+// loadTemplates reads the templates once.
+func (s *served) loadTemplates(root *rootfs.Root) error {
+	if s.file.Templates == "" {
+		return nil
+	}
+	if _, err := root.ReadDir(s.file.Templates, maxTemplates); err != nil { // refuses a link
+		return fmt.Errorf("open templates: %w", err)
+	}
+	dir, err := os.OpenRoot(filepath.Join(root.Dir(), filepath.FromSlash(s.file.Templates)))
+	if err != nil {
+		return fmt.Errorf("open templates: %w", err)
+	}
+	s.templates, err = templates.Load(dir.FS(), nil)
+	return errors.Join(err, dir.Close())
+}
+
+// maxTemplates is how many entries the folder of templates may have.
+const maxTemplates = 4096
+
+// openTokens opens the store of approvals, which is made for who may propose.
+func (s *served) openTokens(root *rootfs.Root, create bool) error {
+	state := s.stateDir()
+	if create {
+		if err := root.MkdirAll(state, 0o700); err != nil {
+			return err
+		}
+	} else if _, err := root.Stat(state + "/tokens"); rootfs.CodeOf(err) == rootfs.NotFound {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	var err error
+	if s.tokens, err = token.Open(filepath.Join(root.Dir(), filepath.FromSlash(state), "tokens"), nil); err != nil {
+		return err
+	}
+	s.closers = append(s.closers, s.tokens.Close)
+	return nil
+}
+
+func (s *served) close() error {
+	var errs []error
+	for _, closer := range slices.Backward(s.closers) {
+		errs = append(errs, closer())
+	}
+	return errors.Join(errs...)
+}
+
+// approvals is how candidates are approved.
+func (s *served) approvals(by mcpkit.Approver) *mcpkit.Approvals {
+	return &mcpkit.Approvals{
+		Store: s.tokens, Project: s.file.ID, By: by,
+		Command: fmt.Sprintf("documents --project-root %q approve", s.root),
+	}
+}
+
+// server is all that it takes to serve a project.
+func (s *served) server(c *config) (*mcp.Server, error) {
+	others := []string{"candidate_prepare", "candidate_inspect", "candidate_apply", "candidate_discard", "operation_recover", "operation_abort", "diagnostic_read"}
+	area := s.area
+	if s.writer == nil {
+		area = nil
+	}
+	features := []mcpkit.Feature{nil, candidates.Feature(area, s.approvals(c.approve), &candidates.Options{Authorized: s.file.Authorized})}
+	if s.templates != nil {
+		others = append(others, "template_get_many")
+		features = append(features, s.templates.Install)
+	}
+	features[0] = documents.Feature(s.documents, &documents.Options{
+		Title: s.file.Title, Store: s.store, Writer: s.writer, Status: s.status,
+		Contract: documents.Contract{
+			Policy: s.file.Proposals, Views: s.file.Views, Outputs: s.file.Outputs, Tools: others, Roots: s.roots(),
+			Limits: map[string]int{"operationsPerChangeset": 200, "changesets": 256, "documentBytes": 1 << 20, "candidateFiles": 4096},
+		},
+	})
+	return mcpkit.NewServer(
+		&mcp.Implementation{Name: "mcpcontract-documents", Title: "Documents", Version: cli.Version()},
+		&mcpkit.Options{
+			Instructions: instructions,
+			Principal:    c.writer,
+			ToolPrefix:   c.prefix,
+			Result:       &result.Options{Provenance: documents.Provenance(s.documents, "")},
+		},
+		features...)
+}
+
+// roots are the folders that clients may know of.
+func (s *served) roots() map[string]string {
+	roots := map[string]string{
+		"docs": s.file.Docs, "changesets": s.file.Changesets, "previews": s.file.Previews, "stage": path.Join(s.stateDir(), "stage"),
+	}
+	if s.file.Templates != "" {
+		roots["templates"] = s.file.Templates
+	}
+	return roots
+}
+
+// status tells what is under way outside of changesets.
+func (s *served) status(ctx context.Context) (documents.Status, error) {
+	var status documents.Status
+	var err error
+	if status.Candidates, err = s.area.Candidates(ctx); err != nil {
+		return status, err
+	}
+	unfinished, err := s.area.Unfinished()
+	if err != nil {
+		return status, err
+	}
+	if unfinished != "" {
+		status.Unfinished = 1
+	}
+	if s.tokens == nil {
+		return status, nil
+	}
+	pending, err := s.tokens.Pending(ctx)
+	for _, rec := range pending {
+		if rec.Claim.Project == s.file.ID {
+			status.Pending++
+		}
+	}
+	return status, err
+}
