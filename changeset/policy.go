@@ -2,11 +2,9 @@ package changeset
 
 import (
 	"fmt"
-	"path"
 	"slices"
-	"strings"
 
-	"github.com/mcpcontract/mcpcontract/internal/rootfs"
+	"github.com/mcpcontract/mcpcontract/internal/pattern"
 )
 
 // A Policy says what a writer may propose. It is checked when something is
@@ -37,25 +35,9 @@ func (p *Policy) check() error {
 			return fmt.Errorf("the policy allows %.80q, which is no operation", op)
 		}
 	}
-	for _, pattern := range p.Paths {
-		if err := checkPattern(pattern); err != nil {
-			return fmt.Errorf("pattern %.80q: %v", pattern, err)
-		}
-	}
-	return nil
-}
-
-// checkPattern reports whether a pattern could match a path.
-func checkPattern(pattern string) error {
-	if len(pattern) > rootfs.MaxPath {
-		return fmt.Errorf("more than %d bytes", rootfs.MaxPath)
-	}
-	for part := range strings.SplitSeq(pattern, "/") {
-		if part == "" || part == "." || part == ".." {
-			return fmt.Errorf("a part is %q", part)
-		}
-		if _, err := path.Match(part, ""); err != nil {
-			return err
+	for _, text := range p.Paths {
+		if err := pattern.Check(text); err != nil {
+			return fmt.Errorf("pattern %.80q: %v", text, err)
 		}
 	}
 	return nil
@@ -96,32 +78,9 @@ func (p *Policy) refuses(r reach) (Code, string) {
 		}
 	}
 	for _, at := range r.paths {
-		if len(p.Paths) > 0 && !slices.ContainsFunc(p.Paths, func(pattern string) bool { return match(pattern, at) }) {
+		if len(p.Paths) > 0 && !pattern.Match(p.Paths, at) {
 			return CodePathNotAllowed, at
 		}
 	}
 	return "", ""
-}
-
-// match reports whether a pattern matches a path. It tells for each number of
-// parts of the path whether the pattern so far can stand for them, so that any
-// number of "**" costs no more than the product of the two lengths.
-func match(pattern, at string) bool {
-	parts := strings.Split(at, "/")
-	reached := make([]bool, len(parts)+1)
-	reached[0] = true
-	for want := range strings.SplitSeq(pattern, "/") {
-		next := make([]bool, len(parts)+1)
-		for i, ok := range reached {
-			switch {
-			case want == "**":
-				next[i] = ok || i > 0 && next[i-1]
-			case ok && i < len(parts):
-				hit, err := path.Match(want, parts[i])
-				next[i+1] = hit && err == nil
-			}
-		}
-		reached = next
-	}
-	return reached[len(parts)]
 }
