@@ -32,22 +32,24 @@ func loads() []load {
 	scattered, scatteredEdits := edited(numbered(0, 20_000), 200)
 	prose := blanks(numbered(0, 20_000))
 	rewritten, rewrittenEdits := edited(prose, 2_000)
+	onceBefore, onceAfter := "once\ntwice\n"+few(7, 3_000, 3), few(8, 3_000, 3)+"once\ntwice\n"
 	half, other := numbered(0, 10_000), numbered(10_000, 10_000)
 	return []load{
 		{"200 edits in 20,000 lines", numbered(0, 20_000), scattered, scatteredEdits},
 		{"unrelated", numbered(0, 5_000), numbered(5_000, 5_000), 10_000},
 		{"three kinds of lines", few(1, 5_000, 3), few(2, 5_000, 3), fewest(few(1, 5_000, 3), few(2, 5_000, 3))},
+		{"few lines occur once", onceBefore, onceAfter, fewest(onceBefore, onceAfter)},
 		{"2,000 edits in prose", prose, rewritten, rewrittenEdits},
 		{"blocks swapped", half + other, other + half, 20_000},
 		{"reversed", numbered(0, 2_000), backwards(numbered(0, 2_000)), 3_998},
-		{"two kinds of lines, long", few(3, 60_000, 2), few(4, 60_000, 2), 0},
+		{"two kinds of lines, long", few(3, 60_000, 2), few(4, 60_000, 2), 22_582},
 		{"one kind of line", few(5, 30_000, 1), few(6, 20_000, 1), 10_000},
 	}
 }
 
 // fewest returns how many lines have to change, by the textbook table.
 func fewest(old, after string) int {
-	a, b := strings.Fields(old), strings.Fields(after)
+	a, b := strings.SplitAfter(old, "\n"), strings.SplitAfter(after, "\n")
 	return len(a) + len(b) - 2*common(a, b)
 }
 
@@ -94,10 +96,11 @@ func backwards(text string) string {
 	return strings.Join(lines, "")
 }
 
-// TestLoads holds each load to 1.05 times the edits that are needed, and to a
-// count of steps that has no clock in it.
+// TestLoads holds each load to 1.05 times the edits that are needed, or to 1.1
+// times where the search gives up, and to a count of steps that has no clock in
+// it.
 func TestLoads(t *testing.T) {
-	const most = 1 << 26
+	const giveUp, most = 1 << 25, 1 << 26
 	for _, c := range loads() {
 		t.Run(c.name, func(t *testing.T) {
 			old, after := []byte(c.old), []byte(c.after)
@@ -105,7 +108,11 @@ func TestLoads(t *testing.T) {
 			added, removed := textdiff.Stat(edits)
 			steps := textdiff.Steps(old, after)
 			t.Logf("%d lines changed, %d needed, %d steps", added+removed, c.needed, steps)
-			if c.needed > 0 && float64(added+removed) > 1.05*float64(c.needed) {
+			slack := 1.05
+			if steps > giveUp {
+				slack = 1.1
+			}
+			if float64(added+removed) > slack*float64(c.needed) {
 				t.Errorf("%d lines changed, %d are enough", added+removed, c.needed)
 			}
 			if steps > most {

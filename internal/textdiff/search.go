@@ -12,7 +12,7 @@ type front struct {
 // search returns a point of x that cuts it in two smaller boxes. ok means that
 // a shortest path leads through it (the linear-space method of Myers, from both
 // corners at once). Without ok the search had used its steps; the point is then
-// the furthest that either direction came.
+// the furthest that it came.
 func (d *differ) search(x box, limit int) (i, j int, ok bool) {
 	if d.steps > totalSteps {
 		limit = lateSteps
@@ -38,7 +38,7 @@ func (d *differ) search(x box, limit int) (i, j int, ok bool) {
 			return int(b.at[k]), int(b.at[k]) - k + base, true
 		}
 		if d.steps > end {
-			i, j = furthest(x, &f, &b, base)
+			i, j = furthest(x, &f, base)
 			return i, j, false
 		}
 	}
@@ -109,9 +109,9 @@ func (d *differ) backward(x box, f, b *front, base int, odd bool) int {
 	return -1
 }
 
-// furthest returns the point inside x that is furthest from the corner its
-// front came from.
-func furthest(x box, f, b *front, base int) (i, j int) {
+// furthest returns the point inside x that is furthest from its upper left
+// corner, of those that the forward search reached.
+func furthest(x box, f *front, base int) (i, j int) {
 	best := -1
 	for k := f.lo; k <= f.hi; k += 2 {
 		p := min(int(f.at[k]), x.a1)
@@ -119,17 +119,7 @@ func furthest(x box, f, b *front, base int) (i, j int) {
 		if q > x.b1 {
 			p, q = x.b1+k-base, x.b1
 		}
-		if far := p + q - x.a0 - x.b0; p >= x.a0 && far > best {
-			best, i, j = far, p, q
-		}
-	}
-	for k := b.lo; k <= b.hi; k += 2 {
-		p := max(int(b.at[k]), x.a0)
-		q := p - k + base
-		if q < x.b0 {
-			p, q = x.b0+k-base, x.b0
-		}
-		if far := x.a1 + x.b1 - p - q; p <= x.a1 && far > best {
+		if far := p + q; p >= x.a0 && far > best {
 			best, i, j = far, p, q
 		}
 	}

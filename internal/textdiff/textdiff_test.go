@@ -289,17 +289,23 @@ func TestShortest(t *testing.T) {
 	for range 3000 {
 		a, b := letters(rng, rng.IntN(25), 1+rng.IntN(5)), letters(rng, rng.IntN(25), 1+rng.IntN(5))
 		old, after := strings.Join(a, ""), strings.Join(b, "")
-		added, removed := textdiff.Stat(textdiff.Lines([]byte(old), []byte(after)))
+		edits := textdiff.Lines([]byte(old), []byte(after))
+		checkEdits(t, textdiff.Split([]byte(old)), textdiff.Split([]byte(after)), edits)
+		added, removed := textdiff.Stat(edits)
 		if want := len(a) + len(b) - 2*common(a, b); added+removed != want {
 			t.Fatalf("%q to %q: %d lines changed, %d are enough", old, after, added+removed, want)
 		}
 	}
 }
 
+// letters returns n lines, the first kind of which is blank.
 func letters(rng *rand.Rand, n, kinds int) []string {
 	out := make([]string, n)
 	for i := range out {
-		out[i] = string(rune('a'+rng.IntN(kinds))) + "\n"
+		out[i] = "\n"
+		if kind := rng.IntN(kinds); kind > 0 {
+			out[i] = string(rune('a'+kind)) + "\n"
+		}
 	}
 	return out
 }
