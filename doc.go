@@ -9,6 +9,17 @@
 //     first, by guessing last, and the answer says which.
 //   - [github.com/mcpcontract/mcpcontract/normalize]: any pasted client
 //     configuration becomes one safe record, and goes back to any client.
+//   - [github.com/mcpcontract/mcpcontract/normalize/lookup]: a GitHub address,
+//     registry name or package becomes exactly one record, or a loud failure
+//     with evidence.
+//   - [github.com/mcpcontract/mcpcontract/normalize/probe]: a record is proven
+//     by a live handshake before anyone stores it.
+//   - [github.com/mcpcontract/mcpcontract/vault]: secrets and records sealed at
+//     rest, in profiles that inherit.
+//   - [github.com/mcpcontract/mcpcontract/changeset]: agents propose changes of
+//     documents that never touch canonical files; people see a diff and a page.
+//   - [github.com/mcpcontract/mcpcontract/changeset/docgraph]: a folder of
+//     Markdown as the project behind a changeset: graph, search, bounded reads.
 //   - [github.com/mcpcontract/mcpcontract/token]: approval tokens that survive
 //     crashes and cannot be replayed, sealed cursors, retained contexts.
 //   - [github.com/mcpcontract/mcpcontract/stage]: candidate files are staged and
