@@ -105,7 +105,7 @@ func TestConnectionCommands(t *testing.T) {
 		{[]string{"disable", "handbook"}, "off", 0},
 		{[]string{"list", "-profile", "default"}, "off", 0},
 		{[]string{"enable", "handbook"}, "\ton\t", 0},
-		{[]string{"enable", "handbok"}, `"handbook" is one`, 1},
+		{[]string{"enable", "handbooks"}, `"handbook" is one`, 1},
 		{[]string{"probe", "handbook"}, "the tools are those that were approved", 0},
 		{[]string{"probe", "nothing"}, "there is no connection", 1},
 		{[]string{"approve"}, "nothing waits for approval", 0},

@@ -82,6 +82,9 @@ func demo(ctx context.Context, w io.Writer) (err error) {
 
 func (d *sampleDemo) play(ctx context.Context, secret string) error {
 	fmt.Fprintf(d.w, "What is pasted, with a secret in clear:\n\n%s\n\n", indent(d.paste))
+	fmt.Fprint(d.w, "It is served to two clients. Digests are cut, everything else is what went over the wire, but for the text\n"+
+		"itself, which is not shown again.\n\n")
+	d.w = &shortened{d.w, d.paste}
 	if err := initialize(ctx, &d.config, streams{out: d.w}, nil); err != nil {
 		return err
 	}
@@ -182,6 +185,23 @@ func (t *heldToken) watch(next mcp.MethodHandler) mcp.MethodHandler {
 		}
 		return res, err
 	}
+}
+
+// shortened writes something short in place of a text in JSON.
+type shortened struct {
+	w    io.Writer
+	text string
+}
+
+func (s *shortened) Write(p []byte) (int, error) {
+	long, err := json.Marshal(s.text)
+	if err != nil {
+		return 0, err
+	}
+	if _, err := s.w.Write(bytes.ReplaceAll(p, long, []byte(`"(the text above)"`))); err != nil {
+		return 0, err
+	}
+	return len(p), nil
 }
 
 func indent(text string) string { return "    " + strings.ReplaceAll(text, "\n", "\n    ") }

@@ -47,7 +47,7 @@ func reportOf(r probe.Report) report {
 // get.
 func receipt(p registration) registered {
 	return registered{
-		Server: RecordOf(&p.work.server, nil, p.work.server.Notes),
+		Server: wireRecord(&p.work.server, ""),
 		Probe: report{Report: probe.Report{
 			Name: strings.Repeat("n", 256), Version: strings.Repeat("v", 256), Protocol: "2026-07-28",
 			Tools: []string{strings.Repeat("t", maxTools)}, Digest: strings.Repeat("0", 64),
@@ -70,7 +70,7 @@ func (s *Store) register(ctx context.Context, p registration, approval string) (
 	}
 	e := &entry{Server: w.server, Sealed: names(w.sealed), Report: found, VerifiedAt: s.now()}
 	e.Owned = slices.Concat(e.Sealed, w.captured)
-	out := registered{Server: RecordOf(&e.Server, nil, e.Server.Notes), Probe: reportOf(found)}
+	out := registered{Server: wireRecord(&e.Server, ""), Probe: reportOf(found)}
 	return commit(ctx, s, approval, out, func(tx *vault.Tx) error { return s.store(tx, w, e) })
 }
 

@@ -3,9 +3,11 @@ package connections_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -15,6 +17,7 @@ import (
 	"github.com/mcpcontract/mcpcontract/mcpkit/internal/wiretest"
 	"github.com/mcpcontract/mcpcontract/normalize"
 	"github.com/mcpcontract/mcpcontract/normalize/probe"
+	"github.com/mcpcontract/mcpcontract/vault"
 )
 
 // listen serves the desk over HTTP and connects a client that can show forms, if
@@ -243,5 +246,39 @@ func (d *desk) remove(tb testing.TB, name string) {
 	}
 	if done, raw := call(tb, p, "remove_server", apply(r.ProposalToken)); done.CommandStatus != "applied" {
 		tb.Fatal(raw)
+	}
+}
+
+// A person may set what had no value until the token is used, also after a probe
+// that failed for want of it.
+func TestSetAfterwards(t *testing.T) {
+	d := newDesk(t)
+	var got []string
+	d.opts.Probe = func(_ context.Context, l normalize.Launch, _ *probe.Options) (probe.Report, error) {
+		got = append(got, l.Args...)
+		if l.Args[0] == "${NOTES_KEY}" {
+			return probe.Report{}, &probe.Error{Code: probe.Failed, Server: l.Name, Phase: probe.Start, Message: "no key"}
+		}
+		return probe.Report{Name: "notes", Digest: strings.Repeat("0", 64)}, nil
+	}
+	p := wiretest.Dial(t, d.server(t), wiretest.Stateless, "codex")
+	r, raw := call(t, p, "register_server", prepare(m{"text": `{"mcpServers": {"notes": {"command": "x", "args": ["${NOTES_KEY}", "${NOTES_MODE:-plain}"]}}}`}))
+	if len(r.Proposal.Unresolved) != 1 || !strings.Contains(raw, "`connections secret set NOTES_KEY`") {
+		t.Fatal(raw)
+	}
+	if failed, raw := call(t, p, "register_server", apply(r.ProposalToken)); failed.Error.Code != "probe_failed" {
+		t.Fatal(raw)
+	}
+	err := d.vault.Update(t.Context(), func(tx *vault.Tx) error {
+		return errors.Join(tx.Set(vault.Default, "NOTES_KEY", canary), tx.Set(vault.Default, "NOTES_MODE", "rich"))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if done, raw := call(t, p, "register_server", apply(r.ProposalToken)); done.CommandStatus != "applied" {
+		t.Fatal(raw)
+	}
+	if want := []string{"${NOTES_KEY}", "plain", canary, "rich"}; !slices.Equal(got, want) {
+		t.Errorf("started with %q, want %q", got, want)
 	}
 }

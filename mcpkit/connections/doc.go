@@ -52,7 +52,7 @@
 // code says why (probe_failed, probe_timeout, spawn_failed), nothing is stored, and the token can be used again.
 //
 // A reference without a value stays as it is, and the probe decides; the note of the proposal says what a person types to
-// give it one. [Options.Lookup] is asked when a registration is prepared; what it found is what is approved and run.
+// give it one. Doing so before or between attempts changes nothing about the approval. [Options.Lookup] is asked when a registration is prepared; what it found is what is approved and run.
 //
 // # Secrets
 //
@@ -73,7 +73,7 @@
 //
 // Between the two calls the text is kept in the vault, sealed, as the secret paste/ID/TIME of the profile; the store of the
 // approvals gets only the id, which is a keyed digest. So a token can be applied after a restart, or by another process. At
-// most 32 texts of 64 KiB are kept for at most a day, and the text goes when it has been applied.
+// most 32 texts of 60 KiB are kept for at most a day, and the text goes when it has been applied.
 //
 // Values are looked up in the environment first, then in the vault; but what a reference in place of a pasted secret stands
 // for comes from the vault alone.
@@ -100,7 +100,7 @@
 //
 // # Limits
 //
-// A registration takes 64 KiB of text, a name 80 bytes. What a reply may have decides on the rest: with the default of
+// A registration takes 60 KiB of text, a name 80 bytes. What a reply may have decides on the rest: with the default of
 // 20,000 bytes a text with some dozen servers is refused with result_too_large by normalize_config. The limits of the vault
 // are in its documentation.
 package connections

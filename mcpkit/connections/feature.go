@@ -1,8 +1,10 @@
 package connections
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"runtime"
 	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
@@ -97,11 +99,21 @@ func (f *feature) normalize(_ context.Context, in normalizeArgs) (normalized, er
 	for i := range paste.Servers {
 		server, secrets := lift(&paste.Servers[i], f.store.freeNames(&paste.Servers[i], nil))
 		found = append(found, secrets...)
-		out.Servers = append(out.Servers, RecordOf(&server, nil, server.Notes))
+		out.Servers = append(out.Servers, wireRecord(&server, in.OS))
 	}
 	clean := func(text string) string { return lift1(lifted(found).clean(text)) }
 	out.Notes = noteTexts(changeNotes(paste.Notes, clean))
 	return out, nil
+}
+
+// wireRecord is a record for a reply. How Windows starts it is of interest there
+// only.
+func wireRecord(s *normalize.Server, goos string) Record {
+	r := RecordOf(s, nil, s.Notes)
+	if cmp.Or(goos, runtime.GOOS) != "windows" {
+		r.LaunchWindows = nil
+	}
+	return r
 }
 
 // describeRecord says of a record what its type cannot.
@@ -141,7 +153,7 @@ func (f *feature) resolveTool() mcpkit.Tool[resolveArgs, resolved] {
 				return resolved{}, err
 			}
 			server, _ = lift(&server, f.store.freeNames(&server, nil))
-			return resolved{RecordOf(&server, nil, server.Notes), evidence}, nil
+			return resolved{wireRecord(&server, ""), evidence}, nil
 		},
 	}
 }

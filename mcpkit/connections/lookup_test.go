@@ -37,7 +37,7 @@ func TestReference(t *testing.T) {
 		return probe.Report{Name: "notes", Protocol: "2025-11-25", Tools: []string{"read"}, Digest: strings.Repeat("0", 64)}, nil
 	}
 	p := wiretest.Dial(t, d.server(t), wiretest.Handshake, "codex")
-	if got := p.Call(t, "resolve_reference", `{"reference":"acme/notes"}`).JSON(); got != `{"server":{"name":"notes","transport":"stdio","command":"npx","args":["-y","@acme/notes@1.0.0"],"launch_windows":["cmd","/c","npx","-y","@acme/notes@1.0.0"]},"evidence":[{"step":"registry","source":"https://registry.example.com","outcome":"one entry"}]}` {
+	if got := p.Call(t, "resolve_reference", `{"reference":"acme/notes"}`).JSON(); got != `{"server":{"name":"notes","transport":"stdio","command":"npx","args":["-y","@acme/notes@1.0.0"]},"evidence":[{"step":"registry","source":"https://registry.example.com","outcome":"one entry"}]}` {
 		t.Error(got)
 	}
 	if r, raw := call(t, p, "resolve_reference", m{"reference": "acme/other"}); r.Error.Code != "reference_not_found" || !strings.Contains(raw, "one entry") {

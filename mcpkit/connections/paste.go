@@ -28,8 +28,8 @@ const (
 	pastePrefix = "paste/"
 	pasteKey    = pastePrefix + "key"
 
-	// maxPaste is what one secret of a vault may hold.
-	maxPaste = 64 << 10
+	// maxPaste leaves room in a secret, of 64 KiB, for what is kept with a text.
+	maxPaste = 60 << 10
 	// maxPastes and pasteLife bound what is kept. The life is that of a token
 	// which was begun.
 	maxPastes = 32
@@ -64,17 +64,28 @@ func (s *Store) pasteID(ctx context.Context, text string) (string, error) {
 	return hex.EncodeToString(mac.Sum(nil))[:32], nil
 }
 
+// keptText is what it takes to compute a proposal again.
+type keptText struct {
+	Open []string `json:"open,omitempty"` // names without a value
+	Text string   `json:"-"`              // follows in a line of its own
+}
+
 // keep stores a text, or renews it. The name carries the time, so that old ones
 // are found without being read.
-func (s *Store) keep(ctx context.Context, id, text string) error {
-	if len(text) > maxPaste {
-		return tooLarge(len(text))
+func (s *Store) keep(ctx context.Context, id string, k keptText) error {
+	head, err := json.Marshal(k)
+	if err != nil {
+		return err
+	}
+	if size := len(head) + len(k.Text); size >= maxPaste+4<<10 {
+		return tooLarge(size)
 	}
 	return s.vault.Update(ctx, func(tx *vault.Tx) error {
 		if err := s.prune(tx, id); err != nil {
 			return err
 		}
-		return tx.Set(s.profile.Name(), pastePrefix+id+"/"+strconv.FormatInt(s.now().Unix(), 10), text)
+		name := pastePrefix + id + "/" + strconv.FormatInt(s.now().Unix(), 10)
+		return tx.Set(s.profile.Name(), name, string(head)+"\n"+k.Text)
 	})
 }
 
@@ -128,18 +139,25 @@ func (s *Store) pastes() ([]paste, error) {
 }
 
 // kept returns the text of that id. The code is [CodePasteExpired] if it is gone.
-func (s *Store) kept(id string) (string, error) {
+func (s *Store) kept(id string) (keptText, error) {
 	list, err := s.pastes()
 	if err != nil {
-		return "", err
+		return keptText{}, err
 	}
 	for _, p := range list {
-		if p.id == id {
-			text, _, err := s.profile.Get(p.name)
-			return text.Reveal(), err
+		if p.id != id {
+			continue
 		}
+		value, _, err := s.profile.Get(p.name)
+		if err != nil {
+			return keptText{}, err
+		}
+		head, text, _ := strings.Cut(value.Reveal(), "\n")
+		k := keptText{Text: text}
+		err = json.Unmarshal([]byte(head), &k)
+		return k, err
 	}
-	return "", &result.Error{Code: CodePasteExpired, Message: "the text of this proposal is no longer kept: prepare it again"}
+	return keptText{}, &result.Error{Code: CodePasteExpired, Message: "the text of this proposal is no longer kept: prepare it again"}
 }
 
 func tooLarge(size int) error {
@@ -151,7 +169,10 @@ func tooLarge(size int) error {
 
 // incoming is in the context of a call that brought its text itself, rather than
 // a token for it.
-type incoming struct{ text string }
+type incoming struct {
+	text string
+	kept bool // it is in the vault by now
+}
 
 type incomingKey struct{}
 
@@ -186,7 +207,7 @@ func (s *Store) withoutText(ctx context.Context, call *mcp.CallToolRequest) (con
 	if !at.prepare {
 		return ctx, call, nil
 	}
-	ctx = context.WithValue(ctx, incomingKey{}, &incoming{at.text})
+	ctx = context.WithValue(ctx, incomingKey{}, &incoming{text: at.text})
 	if at.end == 0 {
 		return ctx, call, nil
 	}

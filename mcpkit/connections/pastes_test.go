@@ -157,7 +157,7 @@ func TestRefusedPastes(t *testing.T) {
 		{"a name that nobody could type", m{"text": `{"mcpServers": {"a\u202eb": {"command": "x"}}}`}, connections.CodeNameInvalid, "visible characters"},
 		{"text and reference", m{"text": two, "reference": "x"}, "invalid_arguments", "either text or reference"},
 		{"neither", m{"name": "x"}, "invalid_arguments", "either text or reference"},
-		{"too much", m{"text": strings.Repeat("canary ", 10_000)}, connections.CodeTooLarge, "65536"},
+		{"too much", m{"text": strings.Repeat("canary ", 10_000)}, connections.CodeTooLarge, "61440"},
 		{"a field that does not exist", m{"text": two, "approve": true}, "invalid_arguments", "approve"},
 	}
 	d := newDesk(t)

@@ -19,7 +19,7 @@ import (
 )
 
 type registerArgs struct {
-	Text      string `json:"text,omitempty" jsonschema:"the configuration as it was pasted, in any client's form: JSON, TOML, YAML, a command line, an install link, Markdown" schema:"maxLength=65536"`
+	Text      string `json:"text,omitempty" jsonschema:"the configuration as it was pasted, in any client's form: JSON, TOML, YAML, a command line, an install link, Markdown" schema:"maxLength=61440"`
 	Reference string `json:"reference,omitempty" jsonschema:"in place of a text what names the server: a repository address, a name in the registry, a package" schema:"maxLength=2048"`
 	Name      string `json:"name,omitempty" jsonschema:"which server of a text with several, or under which name to keep a single one" schema:"maxLength=200"`
 	Replace   bool   `json:"replace,omitempty" jsonschema:"take the place of a connection of that name"`
@@ -46,7 +46,8 @@ type work struct {
 	captured []string          // names to take over from the environment
 	fresh    map[string]string // values that are not in the vault yet
 	pasteID  string
-	state    string // digest of the connection of that name, "" for none
+	open     []string // names without a value when the proposal was first computed
+	state    string   // digest of the connection of that name, "" for none
 	replaced *entry
 }
 
@@ -56,10 +57,13 @@ const (
 	noteCaptured = "captured" // a name that the environment has, and the vault would keep
 )
 
-// plan computes what a registration would do.
+// plan computes what a registration would do. The first time, it keeps what it takes
+// to compute it again.
 func (s *Store) plan(ctx context.Context, in registerArgs) (mcpkit.Proposal[registration], error) {
 	var none mcpkit.Proposal[registration]
-	found, id, err := s.source(ctx, in)
+	arrived, live := incomingOf(ctx)
+	w := new(work)
+	found, text, err := s.source(ctx, in, w)
 	if err != nil {
 		return none, err
 	}
@@ -69,8 +73,6 @@ func (s *Store) plan(ctx context.Context, in registerArgs) (mcpkit.Proposal[regi
 	if err := checkName(found.Name); err != nil {
 		return none, err
 	}
-	w := &work{pasteID: id}
-	_, live := incomingOf(ctx)
 	if err := s.present(w, found.Name, in.Replace || !live); err != nil {
 		return none, err
 	}
@@ -78,63 +80,64 @@ func (s *Store) plan(ctx context.Context, in registerArgs) (mcpkit.Proposal[regi
 	if err := checkName(w.server.Name); err != nil { // it held a secret
 		return none, err
 	}
-	return s.propose(ctx, w)
+	p, err := s.propose(ctx, w)
+	if err == nil && live && !arrived.kept {
+		arrived.kept = true
+		err = s.keep(ctx, w.pasteID, keptText{Open: w.open, Text: text})
+	}
+	return p, err
 }
 
-// source returns the one record that a request is about, and the id under which
-// its text is kept.
-func (s *Store) source(ctx context.Context, in registerArgs) (*normalize.Server, string, error) {
+// source returns the one record that a request is about, and the text that it can
+// be made of again.
+func (s *Store) source(ctx context.Context, in registerArgs, w *work) (*normalize.Server, string, error) {
 	if (in.Text == "") == (in.Reference == "") {
 		return nil, "", &result.Error{Code: result.CodeInvalidArguments, Message: `request with op "prepare": give either text or reference`}
 	}
-	arrived, live := incomingOf(ctx)
-	if in.Reference != "" {
-		if lift1(in.Reference) != in.Reference { // it would be kept in clear
-			return nil, "", &result.Error{Code: result.CodeInvalidArguments, Message: "the reference holds what looks like a secret: leave that out"}
-		}
-		return s.referenced(ctx, in.Reference, live)
+	if lift1(in.Reference) != in.Reference { // it would be kept in clear
+		return nil, "", &result.Error{Code: result.CodeInvalidArguments, Message: "the reference holds what looks like a secret: leave that out"}
 	}
-	id, text := in.Text, ""
+	arrived, live := incomingOf(ctx)
 	var err error
+	if w.pasteID = in.Text; in.Text == "" {
+		if w.pasteID, err = s.pasteID(ctx, "reference\x00"+in.Reference); err != nil {
+			return nil, "", err
+		}
+	}
+	var text string
 	if live {
 		text = arrived.text
-	} else if text, err = s.kept(id); err != nil {
-		return nil, "", err
+	} else {
+		k, err := s.kept(w.pasteID)
+		if err != nil {
+			return nil, "", err
+		}
+		text, w.open = k.Text, k.Open
+	}
+	if in.Reference != "" {
+		return s.referenced(ctx, in.Reference, live, text)
 	}
 	paste, err := parse([]byte(text), nil)
 	if err != nil {
 		return nil, "", err
 	}
 	found, err := choose(paste, in.Name)
-	if err == nil && live {
-		err = s.keep(ctx, id, text)
-	}
-	return found, id, err
+	return found, text, err
 }
 
-// referenced looks a reference up, once: what is approved is what was found then.
-func (s *Store) referenced(ctx context.Context, reference string, live bool) (*normalize.Server, string, error) {
-	id, err := s.pasteID(ctx, "reference\x00"+reference)
-	if err != nil {
-		return nil, "", err
-	}
+// referenced looks a reference up, once: what is approved, and later computed
+// again, is what was found then.
+func (s *Store) referenced(ctx context.Context, reference string, live bool, text string) (*normalize.Server, string, error) {
 	var found normalize.Server
 	if !live {
-		text, err := s.kept(id)
-		if err != nil {
-			return nil, "", err
-		}
-		return &found, id, json.Unmarshal([]byte(text), &found)
+		return &found, text, json.Unmarshal([]byte(text), &found)
 	}
-	found, _, err = s.resolve(ctx, reference)
+	found, _, err := s.resolve(ctx, reference)
 	if err != nil {
 		return nil, "", err
 	}
-	text, err := json.Marshal(&found)
-	if err == nil {
-		err = s.keep(ctx, id, string(text))
-	}
-	return &found, id, err
+	raw, err := json.Marshal(&found)
+	return &found, string(raw), err
 }
 
 // resolve asks what a reference names.
@@ -238,6 +241,7 @@ func (s *Store) propose(ctx context.Context, w *work) (mcpkit.Proposal[registrat
 		own = append(own, secret.name)
 	}
 	vars := s.vars(own, w.fresh)
+	vars[2] = without(vars[2], w.open)
 	_, notes, err := s.expand(ctx, &w.server, vars)
 	if err != nil {
 		return none, err
@@ -250,9 +254,14 @@ func (s *Store) propose(ctx context.Context, w *work) (mcpkit.Proposal[registrat
 	if w.server.Command != "" {
 		p.Argv = append([]string{w.server.Command}, w.server.Args...)
 	}
+	w.open = nil
 	for _, name := range p.Refs {
-		if sources[name] == sourceNone {
+		switch sources[name] {
+		case sourceNone:
 			p.Unresolved = append(p.Unresolved, name)
+			w.open = append(w.open, name)
+		case sourceDefault:
+			w.open = append(w.open, name)
 		}
 	}
 	all := slices.Concat(w.server.Notes, changeNotes(notes, lifted(w.sealed).clean))
@@ -262,6 +271,18 @@ func (s *Store) propose(ctx context.Context, w *work) (mcpkit.Proposal[registrat
 		return none, err
 	}
 	return mcpkit.Proposal[registration]{Plan: p, Base: base(w, record, sources), Summary: s.summary(&p, sources)}, nil
+}
+
+// without hides names that had no value when the proposal was first computed. A
+// person who was told so may give them one until it is carried out, which is then
+// used and is no change to what was approved.
+func without(vars normalize.Vars, names []string) normalize.Vars {
+	return func(name string) (value, origin string, ok bool) {
+		if slices.Contains(names, name) {
+			return "", "", false
+		}
+		return vars(name)
+	}
 }
 
 // lifted makes a cleaner of what was found.
