@@ -3,6 +3,7 @@ package review
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"sort"
 
 	"github.com/mcpcontract/mcpcontract/changeset/internal/page"
@@ -13,6 +14,7 @@ import (
 const (
 	contextLines = 3
 	maxGapRows   = 100       // unchanged lines to unfold before or after a hunk
+	minMove      = 30        // bytes of a block that moved and not by chance is there twice
 	maxRows      = 3_000     // lines of one diff
 	maxDiffBytes = 256 << 10 // text of one diff
 	markBytes    = 40        // what the elements around a marked or escaped piece count as text
@@ -52,7 +54,8 @@ type gap struct {
 type hunk struct {
 	Before  gap
 	Heading string
-	Section string // the heading of the document it stands under
+	Section string   // the heading of the document it stands under
+	Moves   []string // which of its lines stand elsewhere in the other text
 	Rows    []row
 	Pairs   []pair
 }
@@ -80,6 +83,7 @@ func compare(before, after []byte) comparison {
 	out := comparison{CRLF: c.crlf && len(edits) > 0}
 	out.Added, out.Removed = textdiff.Stat(edits)
 	old, now := headings(before), headings(after)
+	moves := c.moves(edits)
 	end := 0 // of the hunk before, in a
 	for _, group := range textdiff.Group(edits, contextLines) {
 		if c.rows <= 0 || c.bytes <= 0 {
@@ -95,6 +99,13 @@ func compare(before, after []byte) comparison {
 		if first.NewStart == first.NewEnd {
 			h.Section = under(old, first.OldStart)
 		}
+		for _, e := range group {
+			for _, note := range moves[e] {
+				if !slices.Contains(h.Moves, note) { // both ends may be in this hunk
+					h.Moves = append(h.Moves, note)
+				}
+			}
+		}
 		end = min(last.OldEnd+contextLines, len(c.a))
 		out.Hunks = append(out.Hunks, h)
 	}
@@ -103,6 +114,32 @@ func compare(before, after []byte) comparison {
 	}
 	return out
 }
+
+// moves finds the edits whose old lines are the new lines of another, and says so
+// for both. Blank lines around are not compared: it is chance on which side of a
+// block they count as changed.
+func (c *comparer) moves(edits []textdiff.Edit) map[textdiff.Edit][]string {
+	gone := map[string]textdiff.Edit{}
+	for _, e := range edits {
+		if text := block(c.a[e.OldStart:e.OldEnd]); len(text) >= minMove {
+			gone[text] = e
+		}
+	}
+	out := map[textdiff.Edit][]string{}
+	for _, to := range edits {
+		text := block(c.b[to.NewStart:to.NewEnd])
+		from, ok := gone[text]
+		if !ok || from == to {
+			continue
+		}
+		delete(gone, text) // a copy is no second move
+		note := fmt.Sprintf("Moved: old %s, new %s.", lineRange(from.OldStart, from.OldEnd), lineRange(to.NewStart, to.NewEnd))
+		out[from], out[to] = append(out[from], note), append(out[to], note)
+	}
+	return out
+}
+
+func block(lines [][]byte) string { return string(bytes.TrimSpace(bytes.Join(lines, nil))) }
 
 func allCRLF(lines [][]byte) bool {
 	for _, line := range lines {

@@ -186,6 +186,24 @@ func TestMoves(t *testing.T) {
 	}
 }
 
+func TestBlockMoves(t *testing.T) {
+	block := "## A section that goes elsewhere\n\nwith its text\n\n"
+	rest := numbered(1, 30)
+	doc := change(t, "# T\n\n"+block+rest, "# T\n\n"+rest+"\n"+block)
+	var got []string
+	for _, n := range withClass(doc, "block-move") {
+		got = append(got, textOf(n))
+	}
+	note := "Moved: old lines 3 to 6, new lines 33 to 37."
+	if d := cmp.Diff([]string{note, note, note, note}, got); d != "" {
+		t.Errorf("both ends in both forms (-want +got):\n%s", d)
+	}
+	doc = change(t, "a\n"+rest+"b\n", "b\n"+rest+"a\n")
+	if n := len(withClass(doc, "block-move")); n != 0 {
+		t.Errorf("%d moves of a line that is there by chance", n)
+	}
+}
+
 // TestProblemsFirst checks that errors come before warnings, and both before the
 // contents.
 func TestProblemsFirst(t *testing.T) {
