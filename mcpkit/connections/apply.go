@@ -69,7 +69,6 @@ func (s *Store) register(ctx context.Context, p registration, approval string) (
 		return registered{}, err
 	}
 	e := &entry{Server: w.server, Sealed: names(w.sealed), Report: found, VerifiedAt: s.now()}
-	e.Owned = slices.Concat(e.Sealed, w.captured)
 	out := registered{Server: wireRecord(&e.Server, ""), Probe: reportOf(found)}
 	return commit(ctx, s, approval, out, func(tx *vault.Tx) error { return s.store(tx, w, e) })
 }
@@ -85,13 +84,16 @@ func names(list []sealed) []string {
 // store puts a connection and what it needs into the profile, if the connection
 // of its name is still what it was when the proposal was computed.
 func (s *Store) store(tx *vault.Tx, w *work, e *entry) error {
-	profile := s.profile.Name()
 	if err := s.unchanged(tx, e.Server.Name, w.state); err != nil {
 		return err
 	}
 	for name, value := range w.fresh {
-		if err := tx.Set(profile, name, value); err != nil {
+		owned, err := s.storeValue(tx, w, name, value)
+		if err != nil {
 			return err
+		}
+		if owned {
+			e.Owned = append(e.Owned, name)
 		}
 	}
 	if w.replaced != nil {
@@ -105,10 +107,35 @@ func (s *Store) store(tx *vault.Tx, w *work, e *entry) error {
 			return err
 		}
 	}
+	slices.Sort(e.Owned)
 	if err := s.put(tx, !e.Server.Disabled, e); err != nil {
 		return err
 	}
 	return s.forget(tx, w.pasteID)
+}
+
+// storeValue stores one value, and reports whether it belongs to the connection
+// from now on. What a person has set is left alone.
+func (s *Store) storeValue(tx *vault.Tx, w *work, name, value string) (owned bool, err error) {
+	before := w.replaced != nil && slices.Contains(w.replaced.Owned, name)
+	have, _, err := tx.Get(s.profile.Name(), name)
+	switch {
+	case vault.CodeOf(err) == vault.CodeSecretMissing:
+	case err != nil:
+		return false, err
+	case have.Reveal() == value:
+		return before, nil
+	case slices.Contains(w.captured, name):
+		return false, nil // the environment comes first while it has it, then this does
+	case !before:
+		return false, stale(basePath("refs", name)) // the name was free when the proposal was computed
+	}
+	return true, tx.Set(s.profile.Name(), name, value)
+}
+
+// stale says what is no longer what was approved.
+func stale(path string) error {
+	return &token.Error{Code: token.CodeStale, Op: "apply", Changed: []string{path}}
 }
 
 // unchanged fails with proposal_stale if a connection is not what it was.
@@ -122,7 +149,7 @@ func (s *Store) unchanged(tx *vault.Tx, name, state string) error {
 		return err
 	}
 	if now != state {
-		return &token.Error{Code: token.CodeStale, Op: "apply", Changed: []string{basePath("server", name)}}
+		return stale(basePath("server", name))
 	}
 	return nil
 }

@@ -8,10 +8,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"maps"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -93,11 +95,12 @@ type desk struct {
 	env   map[string]string // in place of the environment
 
 	profileName string // "" for the default one
+	logs        *logbook
 }
 
 func newDesk(tb testing.TB) *desk {
 	tb.Helper()
-	d := &desk{tb: tb, dir: tb.TempDir(), env: map[string]string{}}
+	d := &desk{tb: tb, dir: tb.TempDir(), env: map[string]string{}, logs: new(logbook)}
 	key := filepath.Join(tb.TempDir(), "key")
 	if err := vault.MakeKeyFile(key); err != nil {
 		tb.Fatal(err)
@@ -106,7 +109,7 @@ func newDesk(tb testing.TB) *desk {
 	if d.vault, err = vault.Create(tb.Context(), filepath.Join(d.dir, "vault"), vault.KeyFile(key)); err != nil {
 		tb.Fatal(err)
 	}
-	if d.store, err = token.Open(filepath.Join(d.dir, "tokens"), nil); err != nil {
+	if d.store, err = token.Open(filepath.Join(d.dir, "tokens"), &token.Options{Logger: d.logs.logger()}); err != nil {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() {
@@ -132,7 +135,8 @@ func (d *desk) connections(tb testing.TB) *connections.Store {
 func (d *desk) server(tb testing.TB) *mcp.Server {
 	tb.Helper()
 	approvals := &mcpkit.Approvals{Store: d.store, Project: "connections/" + cmp.Or(d.profileName, vault.Default), By: d.by, Command: "connections approve"}
-	server, err := mcpkit.NewServer(&mcp.Implementation{Name: "test", Version: "1.0.0"}, nil, connections.Feature(d.connections(tb), approvals))
+	server, err := mcpkit.NewServer(&mcp.Implementation{Name: "test", Version: "1.0.0"},
+		&mcpkit.Options{Logger: d.logs.logger()}, connections.Feature(d.connections(tb), approvals))
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -149,10 +153,32 @@ func (d *desk) profile(tb testing.TB) *vault.Profile {
 	return p
 }
 
-// absent fails if a canary is in any file of the desk.
+// A logbook is what a server logs.
+type logbook struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *logbook) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *logbook) logger() *slog.Logger {
+	return slog.New(slog.NewTextHandler(l, &slog.HandlerOptions{Level: slog.LevelDebug}))
+}
+
+// absent fails if a canary is in any file or log of the desk.
 func (d *desk) absent(tb testing.TB, canaries ...string) {
 	tb.Helper()
 	noFileHas(tb, d.dir, canaries...)
+	d.logs.mu.Lock()
+	defer d.logs.mu.Unlock()
+	if d.logs.text.Len() == 0 {
+		tb.Error("nothing was logged")
+	}
+	without(tb, d.logs.text.String(), canaries...)
 }
 
 // noFileHas searches all files below a directory.

@@ -51,12 +51,6 @@ type work struct {
 	replaced *entry
 }
 
-// Codes of the notes that this package adds to those of package normalize.
-const (
-	noteSealed   = "sealed"   // a secret of the text, which the vault would keep under this name
-	noteCaptured = "captured" // a name that the environment has, and the vault would keep
-)
-
 // plan computes what a registration would do. The first time, it keeps what it takes
 // to compute it again.
 func (s *Store) plan(ctx context.Context, in registerArgs) (mcpkit.Proposal[registration], error) {
@@ -333,44 +327,6 @@ func (s *Store) sources(w *work, vars []normalize.Vars, notes []normalize.Note) 
 	return sources
 }
 
-// envNames are the variables that a server gets.
-func envNames(s *normalize.Server) []string {
-	names := slices.Clone(s.EnvFrom)
-	for _, p := range s.Env {
-		names = append(names, p.Name)
-	}
-	slices.Sort(names)
-	return slices.Compact(names)
-}
-
-// noteLines are the notes as they are shown: code, subject and sentence.
-func (s *Store) noteLines(w *work, notes []normalize.Note) []string {
-	var lines []string
-	for _, n := range notes {
-		line := n.String()
-		name := n.Subject
-		if n.Code == normalize.NeedsInput {
-			name = "input:" + name
-		}
-		switch n.Code {
-		case normalize.Unresolved, normalize.EnvFromUnset, normalize.NeedsInput:
-			line += ": it has no value and stays as it is; a person can set it with `" + s.opts.SecretCommand + " " + name + "`"
-		default:
-			if n.Message != "" {
-				line += ": " + n.Message
-			}
-		}
-		lines = append(lines, line)
-	}
-	for _, secret := range w.sealed {
-		lines = append(lines, noteSealed+":"+secret.name+": this secret of the text is replaced by a reference, and would be kept in the vault")
-	}
-	for _, name := range w.captured {
-		lines = append(lines, noteCaptured+":"+name+": the environment has it, and it would be kept in the vault")
-	}
-	return lines
-}
-
 // base is the state that the decision rests on, by names that a person can read:
 // the record itself, the connection of its name, where each value comes from.
 func base(w *work, record []byte, sources map[string]string) map[string]string {
@@ -391,61 +347,4 @@ func basePath(kind, name string) string {
 		return path
 	}
 	return kind + "/" + canon.Digest("connections/name/1", []byte(name))[:16]
-}
-
-// maxLine is the length from which a line about a proposal would be cut.
-const maxLine = 160
-
-// summary is what a person reads before deciding.
-func (s *Store) summary(p *registration, sources map[string]string) []string {
-	w := p.work
-	lines := []string{fmt.Sprintf("register server %q (%s) in profile %s", p.Name, p.Transport, s.profile.Name())}
-	if w.state != "" {
-		lines = append(lines, "it takes the place of a connection of this name")
-	}
-	if p.Argv != nil {
-		lines = append(lines, "this runs on this machine, now and whenever it is used:")
-		lines = append(lines, wrap("  ", target(&w.server))...)
-	} else {
-		lines = append(lines, wrap("it connects to ", p.URL)...)
-	}
-	for _, group := range []struct{ label, source string }{
-		{"reads and keeps from the environment: ", sourceEnv},
-		{"reads from the vault: ", sourceVault},
-		{"keeps these secrets of the text: ", sourcePasted},
-		{"has no value yet for: ", sourceNone},
-	} {
-		var names []string
-		for _, name := range p.Refs {
-			if sources[name] == group.source {
-				names = append(names, name)
-			}
-		}
-		if names != nil {
-			lines = append(lines, wrap(group.label, strings.Join(names, ", "))...)
-		}
-	}
-	for _, list := range []struct {
-		label string
-		pairs []normalize.Pair
-	}{{"variable ", w.server.Env}, {"header ", w.server.Headers}} {
-		for _, pair := range list.pairs {
-			lines = append(lines, wrap(list.label, pair.Name+" = "+pair.Value)...)
-		}
-	}
-	for _, n := range p.Notes {
-		lines = append(lines, wrap("note: ", n)...)
-	}
-	return lines
-}
-
-// wrap cuts a text into lines that are shown whole.
-func wrap(label, text string) []string {
-	var lines []string
-	line := []rune(strings.ToValidUTF8(label+text, "?"))
-	for len(line) > maxLine {
-		lines = append(lines, string(line[:maxLine]))
-		line = append([]rune("    "), line[maxLine:]...)
-	}
-	return append(lines, string(line))
 }
