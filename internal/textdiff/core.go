@@ -42,11 +42,11 @@ type differ struct {
 	steps      int
 }
 
-// diff returns the changed runs of tokens.
-func diff(a, b text) []Edit {
+// diff returns the changed runs of tokens, and how many steps it took.
+func diff(a, b text) (edits []Edit, steps int) {
 	d, head := newDiffer(a, b)
 	d.solve(box{0, len(d.a), 0, len(d.b)}, false)
-	return d.edits(head)
+	return d.edits(head), d.steps
 }
 
 // newDiffer trims what is equal at both ends, numbers the tokens between and

@@ -1,8 +1,6 @@
 package textdiff
 
-// Steps returns how many steps the search for the edits took.
-func Steps(old, after []byte) int {
-	d, _ := newDiffer(lines(old), lines(after))
-	d.solve(box{0, len(d.a), 0, len(d.b)}, false)
-	return d.steps
+// LinesSteps is Lines, and says how many steps the search took.
+func LinesSteps(before, after []byte) (edits []Edit, steps int) {
+	return lineEdits(lines(before), lines(after))
 }

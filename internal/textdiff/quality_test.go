@@ -10,7 +10,8 @@ import (
 	"github.com/mcpcontract/mcpcontract/internal/textdiff"
 )
 
-// A load is a pair of large texts and the fewest lines that have to change.
+// A load is a pair of large texts and the fewest lines that have to change; 0
+// leaves them to the textbook table, which is too slow for the longest texts.
 type load struct {
 	name       string
 	old, after string
@@ -37,8 +38,8 @@ func loads() []load {
 	return []load{
 		{"200 edits in 20,000 lines", numbered(0, 20_000), scattered, scatteredEdits},
 		{"unrelated", numbered(0, 5_000), numbered(5_000, 5_000), 10_000},
-		{"three kinds of lines", few(1, 5_000, 3), few(2, 5_000, 3), fewest(few(1, 5_000, 3), few(2, 5_000, 3))},
-		{"few lines occur once", onceBefore, onceAfter, fewest(onceBefore, onceAfter)},
+		{"three kinds of lines", few(1, 5_000, 3), few(2, 5_000, 3), 0},
+		{"few lines occur once", onceBefore, onceAfter, 0},
 		{"2,000 edits in prose", prose, rewritten, rewrittenEdits},
 		{"blocks swapped", half + other, other + half, 20_000},
 		{"reversed", numbered(0, 2_000), backwards(numbered(0, 2_000)), 3_998},
@@ -104,9 +105,12 @@ func TestLoads(t *testing.T) {
 	for _, c := range loads() {
 		t.Run(c.name, func(t *testing.T) {
 			old, after := []byte(c.old), []byte(c.after)
-			edits := textdiff.Lines(old, after)
+			edits, steps := textdiff.LinesSteps(old, after)
+			checkEdits(t, textdiff.Split(old), textdiff.Split(after), edits)
 			added, removed := textdiff.Stat(edits)
-			steps := textdiff.Steps(old, after)
+			if c.needed == 0 {
+				c.needed = fewest(c.old, c.after)
+			}
 			t.Logf("%d lines changed, %d needed, %d steps", added+removed, c.needed, steps)
 			slack := 1.05
 			if steps > giveUp {
@@ -117,10 +121,6 @@ func TestLoads(t *testing.T) {
 			}
 			if steps > most {
 				t.Errorf("%d steps, more than %d", steps, most)
-			}
-			got, err := textdiff.Apply(old, textdiff.Unified("a", "b", old, after, 3))
-			if err != nil || !bytes.Equal(got, after) {
-				t.Errorf("the diff does not lead to the new text: %v", err)
 			}
 		})
 	}
@@ -152,8 +152,8 @@ func TestAllocations(t *testing.T) {
 // TestDeterministic runs the same texts in several goroutines: hash seeds differ
 // between calls and must not show.
 func TestDeterministic(t *testing.T) {
-	all := loads()[3]
-	old, after := []byte(all.old), []byte(all.after)
+	swapped := loads()[5]
+	old, after := []byte(swapped.old), []byte(swapped.after)
 	want := textdiff.Unified("a", "b", old, after, 3)
 	for range 4 {
 		t.Run("", func(t *testing.T) {

@@ -42,15 +42,16 @@ type Span struct{ Start, End int }
 // adds or removes repeats, stands where it begins a paragraph if it can, and else
 // as late as it can.
 func Lines(before, after []byte) []Edit {
-	return lineEdits(lines(before), lines(after))
+	edits, _ := lineEdits(lines(before), lines(after))
+	return edits
 }
 
-func lineEdits(a, b text) []Edit {
-	edits := diff(a, b)
+func lineEdits(a, b text) (edits []Edit, steps int) {
+	edits, steps = diff(a, b)
 	for i := range edits {
 		slide(a, b, edits, i)
 	}
-	return edits
+	return edits, steps
 }
 
 // Split returns the lines of text with their ends, sharing its memory. The edits

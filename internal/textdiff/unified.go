@@ -14,7 +14,7 @@ const noNewline = "\\ No newline at end of file\n"
 // backslashes is quoted as git does.
 func Unified(oldName, newName string, before, after []byte, context int) []byte {
 	a, b := lines(before), lines(after)
-	edits := lineEdits(a, b)
+	edits, _ := lineEdits(a, b)
 	if len(edits) == 0 {
 		return nil
 	}

@@ -12,7 +12,8 @@ import (
 // words hide more than they show. Equal lines give no spans.
 func Words(before, after string) (beforeSpans, afterSpans []Span) {
 	a, b := words([]byte(before)), words([]byte(after))
-	edits := joinBlank(diff(a, b), a)
+	edits, _ := diff(a, b)
+	edits = joinBlank(edits, a)
 	same := printed(a, 0, a.len())
 	for _, e := range edits {
 		same -= printed(a, e.OldStart, e.OldEnd)
