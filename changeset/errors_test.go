@@ -30,7 +30,7 @@ func TestError(t *testing.T) {
 		},
 		{"nothing", "no node has that id", "null", &changeset.Error{Code: changeset.CodeNode}},
 		{
-			"long and strange", `get "` + strings.Repeat("a", 160) + `": no such changeset; list them or create one`,
+			"long and strange", `get "` + strings.Repeat("a", 160) + `...": no such changeset; list them or create one`,
 			`{"changesetId":"` + strings.Repeat("a", 300) + `"}`,
 			&changeset.Error{Code: changeset.CodeUnknown, Op: "get", Changeset: strings.Repeat("a", 300)},
 		},

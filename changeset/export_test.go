@@ -1,10 +1,12 @@
 package changeset
 
+import "github.com/mcpcontract/mcpcontract/internal/rootfs"
+
 // Files and File are the seam between this package and a file system.
 type (
 	Files    = files
-	NewFile  = file
-	Unlocker = unlocker
+	NewFile  = rootfs.NewFile
+	Unlocker = rootfs.Unlocker
 )
 
 // OpenOn opens a store on any file system, with ids that id makes.

@@ -2,59 +2,15 @@ package changeset
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
-	"io/fs"
 	"path"
 
 	"github.com/mcpcontract/mcpcontract/internal/rootfs"
 )
 
 // files is all that this package does to a file system, so that the tests can
-// let each call fail. The methods have the meaning and the errors of those of
-// [rootfs.Root].
-type files interface {
-	Stat(path string) (rootfs.Info, error)
-	ReadFile(path string, limit int64) ([]byte, error)
-	Hash(path string, limit int64) (sum [sha256.Size]byte, size int64, err error)
-	ReadDir(dir string, limit int) ([]rootfs.Info, error)
-	Create(path string, perm fs.FileMode) (file, error)
-	MkdirAll(path string, perm fs.FileMode) error
-	Rename(oldpath, newpath string) error
-	Remove(path string) error
-	SyncDir(dir string) error
-	Lock(ctx context.Context, path string) (unlocker, error)
-	Close() error
-}
-
-// file is a new file that is being written.
-type file interface {
-	Write(p []byte) (int, error)
-	Sync() error
-	Close() error
-}
-
-// unlocker is a lock that is held.
-type unlocker interface{ Unlock() error }
-
-// disk is the file system below a root.
-type disk struct{ *rootfs.Root }
-
-func (d disk) Create(path string, perm fs.FileMode) (file, error) {
-	f, err := d.Root.Create(path, perm)
-	if err != nil {
-		return nil, err // a nil *rootfs.File in a file would not be nil
-	}
-	return f, nil
-}
-
-func (d disk) Lock(ctx context.Context, path string) (unlocker, error) {
-	l, err := d.Root.Lock(ctx, path)
-	if err != nil {
-		return nil, err
-	}
-	return l, nil
-}
+// let each call fail.
+type files = rootfs.Files
 
 // The fixed names in the two folders. One temporary name is enough, since only
 // the holder of the lock writes; so a crash leaves at most one file behind,
@@ -65,7 +21,7 @@ const (
 )
 
 // lock waits for the right to write below both folders.
-func (s *Store) lock(ctx context.Context, op string) (unlocker, error) {
+func (s *Store) lock(ctx context.Context, op string) (rootfs.Unlocker, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}

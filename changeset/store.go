@@ -48,7 +48,7 @@ func Open(root string, src Source, opts *Options) (*Store, error) {
 	if err != nil {
 		return nil, &Error{Code: CodeIO, Op: "open", Err: err}
 	}
-	s := newStore(disk{r}, src, full)
+	s := newStore(r.Files(), src, full)
 	for _, dir := range []string{full.Changesets, full.Previews} {
 		if err := s.checkFolder(dir); err != nil {
 			_ = s.Close()

@@ -33,7 +33,7 @@ func Open(root string, opts *Options) (*Area, error) {
 	if err != nil {
 		return nil, &Error{Code: CodeIO, Op: "open", Err: err}
 	}
-	return &Area{files: disk{r}, opts: full, newID: randomID}, nil
+	return &Area{files: r.Files(), opts: full, newID: randomID}, nil
 }
 
 // randomID keeps operations apart that have the same number.
@@ -73,7 +73,7 @@ func (a *Area) makeDir(op, dir string) error {
 }
 
 // lock waits for the area's lock.
-func (a *Area) lock(ctx context.Context, op string) (unlocker, error) {
+func (a *Area) lock(ctx context.Context, op string) (rootfs.Unlocker, error) {
 	if err := a.setUp(op); err != nil {
 		return nil, err
 	}
@@ -86,12 +86,12 @@ func (a *Area) lock(ctx context.Context, op string) (unlocker, error) {
 }
 
 // unlock releases the area's lock.
-func unlock(op string, l unlocker) error {
+func unlock(op string, l rootfs.Unlocker) error {
 	return wrap(CodeIO, op, "", l.Unlock())
 }
 
 // fill writes data to a new file, makes it durable and closes it.
-func fill(f file, data []byte) error {
+func fill(f rootfs.NewFile, data []byte) error {
 	_, err := f.Write(data)
 	if err == nil {
 		err = f.Sync()

@@ -3,9 +3,9 @@ package stage
 import (
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/mcpcontract/mcpcontract/internal/rootfs"
+	"github.com/mcpcontract/mcpcontract/internal/wording"
 )
 
 // A Code says in one stable word why a call was refused or failed. Callers
@@ -103,28 +103,11 @@ type Error struct {
 
 // Error returns the operation, what it happened to, why, and the first paths.
 func (e *Error) Error() string {
-	var b strings.Builder
-	if e.Op != "" {
-		b.WriteString(e.Op + " ")
-	}
-	if e.Subject != "" {
-		fmt.Fprintf(&b, "%.80q", e.Subject)
-	}
-	msg := strings.TrimSuffix(b.String(), " ")
-	if msg != "" {
-		msg += ": "
-	}
-	msg += e.Code.text()
+	what := e.Code.text()
 	if len(e.Paths) > 0 {
-		msg += ": " + quoteAll(e.Paths)
+		what += ": " + wording.QuoteAll(e.Paths, shown, 160)
 	}
-	if e.Detail != "" {
-		msg += ": " + e.Detail
-	}
-	if e.Err != nil {
-		msg += ": " + e.Err.Error()
-	}
-	return msg
+	return wording.Fault(e.Op, []string{e.Subject}, what, e.Detail, e.Err)
 }
 
 // Unwrap returns the cause.
@@ -196,18 +179,8 @@ func (c Code) text() string {
 	return texts[c]
 }
 
-// quoteAll joins the first quoted paths, each shortened when it is long.
-func quoteAll(paths []string) string {
-	const shown = 3
-	var quoted []string
-	for _, p := range paths[:min(len(paths), shown)] {
-		quoted = append(quoted, fmt.Sprintf("%.160q", p))
-	}
-	if n := len(paths) - shown; n > 0 {
-		quoted = append(quoted, fmt.Sprintf("and %d more", n))
-	}
-	return strings.Join(quoted, ", ")
-}
+// shown is how many paths a message repeats.
+const shown = 3
 
 // refuse returns an error about paths.
 func refuse(c Code, op string, paths ...string) *Error {

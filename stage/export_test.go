@@ -1,12 +1,16 @@
 package stage
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	"github.com/mcpcontract/mcpcontract/internal/rootfs"
+)
 
 // Files and File are the seam between this package and a file system.
 type (
 	Files    = files
-	NewFile  = file
-	Unlocker = unlocker
+	NewFile  = rootfs.NewFile
+	Unlocker = rootfs.Unlocker
 )
 
 // OpenOn opens an area on any file system. Operation ids are random-free.

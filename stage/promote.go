@@ -18,7 +18,7 @@ import (
 // A Lock is not safe for concurrent use.
 type Lock struct {
 	area *Area
-	held unlocker // nil after Unlock
+	held rootfs.Unlocker // nil after Unlock
 }
 
 // Lock waits for the lock, and then finishes what a crash interrupted. The

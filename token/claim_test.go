@@ -93,7 +93,7 @@ func TestStale(t *testing.T) {
 		{
 			"many", func(c *token.Claim) { c.Base = map[string]string{"a": "", "b": "", "c": ""} },
 			[]string{"a", "b", "c", "docs/intro.md", "docs/new.md"},
-			`"a", "b", "c" and 2 more`,
+			`"a", "b", "c", and 2 more`,
 		},
 	}
 	for _, c := range cases {

@@ -6,7 +6,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"runtime"
 
 	"github.com/mcpcontract/mcpcontract/internal/rootfs"
@@ -54,7 +53,7 @@ type osDisk struct {
 
 // openDisk opens the directory dir, and makes it if it is missing.
 func openDisk(dir string) (*osDisk, error) {
-	root, err := openDir(dir)
+	root, err := rootfs.OpenOrMake(dir, 0o700, nil)
 	if err != nil {
 		return nil, ioError("open", err)
 	}
@@ -64,37 +63,6 @@ func openDisk(dir string) (*osDisk, error) {
 		return nil, ioError("open", err)
 	}
 	return &osDisk{root: root, files: files}, nil
-}
-
-// openDir opens dir after making what is missing of it, with mode 0700.
-func openDir(dir string) (*rootfs.Root, error) {
-	root, err := rootfs.Open(dir, nil)
-	if rootfs.CodeOf(err) != rootfs.NotFound {
-		return root, err
-	}
-	abs, err := filepath.Abs(dir)
-	if err != nil {
-		return nil, err
-	}
-	above := filepath.Dir(abs)
-	for {
-		if _, err := os.Lstat(above); !errors.Is(err, fs.ErrNotExist) || above == filepath.Dir(above) {
-			break
-		}
-		above = filepath.Dir(above)
-	}
-	parent, err := rootfs.Open(above, nil)
-	if err != nil {
-		return nil, err
-	}
-	rel, err := filepath.Rel(above, abs)
-	if err == nil {
-		err = parent.MkdirAll(filepath.ToSlash(rel), 0o700)
-	}
-	if err := errors.Join(err, parent.Close()); err != nil {
-		return nil, err
-	}
-	return rootfs.Open(abs, nil)
 }
 
 func (d *osDisk) lock(ctx context.Context) (func() error, error) {

@@ -2,8 +2,8 @@ package token
 
 import (
 	"errors"
-	"fmt"
-	"strings"
+
+	"github.com/mcpcontract/mcpcontract/internal/wording"
 )
 
 // A Code says in one stable word why a call was refused or failed. Callers
@@ -92,18 +92,7 @@ type Error struct {
 
 // Error returns the operation, what happened and the cause.
 func (e *Error) Error() string {
-	var b strings.Builder
-	if e.Op != "" {
-		b.WriteString(e.Op + ": ")
-	}
-	b.WriteString(texts[e.Code])
-	if e.Detail != "" {
-		b.WriteString(": " + e.Detail)
-	}
-	if e.Err != nil {
-		b.WriteString(": " + e.Err.Error())
-	}
-	return b.String()
+	return wording.Fault(e.Op, nil, texts[e.Code], e.Detail, e.Err)
 }
 
 // Unwrap returns the cause.
@@ -167,22 +156,9 @@ var texts = map[Code]string{
 func stale(changed []string) *Error {
 	e := &Error{Code: CodeStale, Op: "begin", Changed: changed}
 	const shown = 3
-	switch n := len(changed); {
-	case n == 0:
+	e.Detail = wording.QuoteAll(changed, shown, 160)
+	if len(changed) == 0 {
 		e.Detail = "what would be written differs"
-	case n <= shown:
-		e.Detail = quoteAll(changed)
-	default:
-		e.Detail = fmt.Sprintf("%s and %d more", quoteAll(changed[:shown]), n-shown)
 	}
 	return e
-}
-
-// quoteAll joins quoted paths, each shortened when it is long.
-func quoteAll(paths []string) string {
-	quoted := make([]string, len(paths))
-	for i, p := range paths {
-		quoted[i] = fmt.Sprintf("%.160q", p)
-	}
-	return strings.Join(quoted, ", ")
 }

@@ -54,7 +54,7 @@ func OpenSigner(dir string, opts *Options) (*Signer, error) {
 	if opts == nil {
 		opts = &Options{}
 	}
-	root, err := openDir(dir)
+	root, err := rootfs.OpenOrMake(dir, 0o700, nil)
 	if err != nil {
 		return nil, ioError("open", err)
 	}

@@ -40,36 +40,6 @@ type files interface {
 	Close() error
 }
 
-// makeDir opens dir after making what is missing of it, with mode 0700.
-func makeDir(dir string) (*rootfs.Root, error) {
-	root, err := rootfs.Open(dir, nil)
-	if rootfs.CodeOf(err) != rootfs.NotFound {
-		return root, err
-	}
-	abs, err := filepath.Abs(dir)
-	if err != nil {
-		return nil, err
-	}
-	above, missing := filepath.Dir(abs), filepath.Base(abs)
-	for {
-		// rootfs opens only what is there, so find where it begins.
-		_, err := os.Lstat(above)
-		if !errors.Is(err, fs.ErrNotExist) || above == filepath.Dir(above) {
-			break
-		}
-		missing = filepath.Base(above) + "/" + missing
-		above = filepath.Dir(above)
-	}
-	parent, err := rootfs.Open(above, nil)
-	if err != nil {
-		return nil, err
-	}
-	if err := errors.Join(parent.MkdirAll(missing, 0o700), parent.Close()); err != nil {
-		return nil, err
-	}
-	return rootfs.Open(abs, nil)
-}
-
 // private refuses an entry that others may read or change. Windows does not
 // show in a mode who may.
 func private(info fs.FileInfo) string {

@@ -111,7 +111,7 @@ func inside(path, dir string) bool {
 // that is no key; it can be removed.
 func MakeKeyFile(path string) error {
 	const op = "make"
-	root, err := makeDir(filepath.Dir(path))
+	root, err := rootfs.OpenOrMake(filepath.Dir(path), 0o700, nil)
 	if err != nil {
 		return failed(op, err)
 	}

@@ -61,7 +61,7 @@ func Create(ctx context.Context, dir string, providers ...KeyProvider) (*Vault, 
 
 // create makes a vault with the given profiles.
 func create(ctx context.Context, dir string, parents map[string]box, content map[string]*slice, providers []KeyProvider) (*Vault, error) {
-	root, err := makeDir(dir)
+	root, err := rootfs.OpenOrMake(dir, 0o700, nil)
 	if err != nil {
 		return nil, failed("create", err)
 	}

@@ -2,10 +2,9 @@ package docgraph
 
 import (
 	"errors"
-	"fmt"
-	"strings"
 
 	"github.com/mcpcontract/mcpcontract/internal/rootfs"
+	"github.com/mcpcontract/mcpcontract/internal/wording"
 )
 
 // A Code says in one stable word why a call was refused or failed. Callers
@@ -64,21 +63,7 @@ type Error struct {
 
 // Error returns the operation, what it happened to and why.
 func (e *Error) Error() string {
-	var b strings.Builder
-	b.WriteString(e.Op)
-	for _, name := range []string{e.ID, e.Path} {
-		if name != "" {
-			fmt.Fprintf(&b, " %.160q", name)
-		}
-	}
-	b.WriteString(": " + e.Code.text())
-	if e.Detail != "" {
-		b.WriteString(": " + e.Detail)
-	}
-	if e.Err != nil {
-		b.WriteString(": " + e.Err.Error())
-	}
-	return b.String()
+	return wording.Fault(e.Op, []string{e.ID, e.Path}, e.Code.text(), e.Detail, e.Err)
 }
 
 // Unwrap returns the cause.

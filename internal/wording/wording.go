@@ -8,6 +8,7 @@ package wording
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -43,6 +44,23 @@ func QuoteAll(list []string, most, limit int) string {
 		quoted = append(quoted, fmt.Sprintf("and %d more", n))
 	}
 	return strings.Join(quoted, ", ")
+}
+
+// Fault joins the parts of an error's message that are not empty: the operation
+// with the names of what it happened to, quoted and cut, then what is wrong, the
+// details, and the cause.
+func Fault(op string, names []string, what, detail string, cause error) string {
+	head := []string{op}
+	for _, name := range names {
+		if name != "" {
+			head = append(head, Quote(name, 160))
+		}
+	}
+	parts := []string{strings.TrimSpace(strings.Join(head, " ")), what, detail}
+	if cause != nil {
+		parts = append(parts, cause.Error())
+	}
+	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), ": ")
 }
 
 // Distance counts the bytes to insert, remove or replace to make b of a, where

@@ -1,6 +1,7 @@
 package wording_test
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -22,6 +23,24 @@ func ExampleQuoteAll() {
 func ExampleNearest() {
 	fmt.Println(wording.Nearest("entry-pionts", []string{"entrypoints", "entry_points", "owner"}))
 	// Output: entry_points
+}
+
+func TestFault(t *testing.T) {
+	cause := errors.New("no space")
+	for _, test := range []struct{ got, want string }{
+		{wording.Fault("create", []string{"a", "", "b.md"}, "it is taken", "take another", cause), `create "a" "b.md": it is taken: take another: no space`},
+		{wording.Fault("open", nil, "it is gone", "", nil), `open: it is gone`},
+		{wording.Fault("", []string{"a"}, "it is gone", "", nil), `"a": it is gone`},
+		{wording.Fault("", nil, "it is gone", "", cause), `it is gone: no space`},
+		{wording.Fault("", nil, "", "", nil), ``},
+	} {
+		if test.got != test.want {
+			t.Errorf("got %q, want %q", test.got, test.want)
+		}
+	}
+	if got := wording.Fault("open", []string{strings.Repeat("x", 1000)}, "", "", nil); len(got) > 200 {
+		t.Errorf("a name of 1,000 bytes gives a message of %d", len(got))
+	}
 }
 
 func TestClip(t *testing.T) {
