@@ -62,7 +62,7 @@ func choose(paste *normalize.Paste, name string) (*normalize.Server, error) {
 	if len(named) == 1 {
 		return runnable(named[0])
 	}
-	return nil, nameRequired(labels, name)
+	return nil, nameRequired(labels, name, len(named) > 0)
 }
 
 // labelsOf gives each server a name of its own: where several have the same, with
@@ -106,12 +106,17 @@ func lift1(text string) string {
 // most names that a message lists.
 const maxListed = 20
 
-func nameRequired(labels []string, name string) error {
+// nameRequired lists the names to choose from. several says that more than one is
+// meant by the one that was given.
+func nameRequired(labels []string, name string, several bool) error {
 	for i, label := range labels {
 		labels[i] = lift1(wording.Clip(label, maxName))
 	}
 	why := "say which one in name"
-	if name != "" {
+	switch {
+	case several:
+		why = fmt.Sprintf("several of them are %s, so give the whole name", wording.Quote(name, 60))
+	case name != "":
 		why = fmt.Sprintf("none of them is %s", wording.Quote(name, 60))
 	}
 	return &result.Error{
