@@ -17,7 +17,12 @@ func (c *config) decide(ctx context.Context, w io.Writer, ids []string) (err err
 		return err
 	}
 	defer func() { err = errors.Join(err, p.close()) }()
-	if p.tokens == nil {
+	switch {
+	case len(ids) == 1 && ids[0] == "reject":
+		return errors.New("name what to reject; without arguments approve lists what waits")
+	case p.tokens == nil && len(ids) > 0:
+		return errors.New("nothing waits for approval: no server with a writer has run in this project")
+	case p.tokens == nil:
 		_, err := fmt.Fprintln(w, "nothing waits for approval")
 		return err
 	}

@@ -27,7 +27,7 @@ const usage = `documents serves a project of Markdown documents to MCP clients.
 usage: documents --project-root DIR [flags]                   serve on stdin and stdout
        documents --project-root DIR render [VIEW]             write the declared outputs, of one view or all
        documents --project-root DIR [flags] approve [ID...]   approve what waits, or list it; approve reject ID... voids it
-       documents demo                                         show a sample project to two built-in clients
+       documents demo                                         show a sample project, left in a folder of its own, to two clients
        documents help                                         print this
 
 DIR holds the project file, mcpdocs.yaml. Clients read the documents; with --proposal-writer they
@@ -78,16 +78,14 @@ func run(ctx context.Context, args []string, w, log io.Writer) error {
 		command, operands = operands[0], operands[1:]
 	}
 	switch command {
-	case "demo":
-		return demo(ctx, w)
 	case "help":
 		fs.Usage()
 		return nil
-	case "", "render", "approve":
+	case "", "render", "approve", "demo":
 	default:
 		return misuse(log, "unknown command %q", command)
 	}
-	if c.root == "" {
+	if c.root == "" && command != "demo" {
 		return misuse(log, "%s is required", "--project-root")
 	}
 	switch {
@@ -97,6 +95,8 @@ func run(ctx context.Context, args []string, w, log io.Writer) error {
 		return c.render(ctx, w, operands)
 	case len(operands) > 0:
 		return misuse(log, "unexpected argument %q", operands[0])
+	case command == "demo":
+		return demo(ctx, w)
 	}
 	return c.serve(ctx, log)
 }

@@ -8,6 +8,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -25,10 +26,13 @@ import (
 	"github.com/mcpcontract/mcpcontract/token"
 )
 
-const instructions = `One project of documents. Read before you propose: search, get_node, get_context.
-Call project_status once at the start, and validate_project before the last step. Present complete proposals before any change:
-a changeset is shown to a person with preview_changeset and is never applied here; the project's plan is the source of truth.
-Candidates: one candidate_apply command when authority exists; otherwise use its token only after a human decision.`
+// instructions tell clients how to use the server, whose tools have that prefix.
+func instructions(prefix string) string {
+	return fmt.Sprintf(`One project of documents. Read before you propose: %[1]ssearch, %[1]sget_node, %[1]sget_context.
+Call %[1]sproject_status once at the start, and %[1]svalidate_project before the last step. Present complete proposals before any change:
+a changeset is shown to a person with %[1]spreview_changeset and is never applied here; the project's plan is the source of truth.
+Candidates: one %[1]scandidate_apply command when authority exists; otherwise use its token only after a human decision.`, prefix)
+}
 
 // served is an open project with what the server writes.
 type served struct {
@@ -46,6 +50,10 @@ type served struct {
 // open opens the project in the folder root, for a writer if the name is not
 // empty. Without one nothing is written.
 func open(root, writer string) (s *served, err error) {
+	// The command that approves is typed in any folder.
+	if root, err = filepath.Abs(root); err != nil {
+		return nil, err
+	}
 	file, err := project.Load(root)
 	if err != nil {
 		return nil, err
@@ -68,7 +76,7 @@ func open(root, writer string) (s *served, err error) {
 		return s, err
 	}
 	s.closers = append(s.closers, s.store.Close)
-	if s.area, err = stage.Open(root, &stage.Options{Dir: s.stateDir(), Allow: file.Allow, Protect: file.Protected()}); err != nil {
+	if s.area, err = stage.Open(root, &stage.Options{Dir: s.file.State(), Allow: file.Allow, Protect: file.Protected()}); err != nil {
 		return s, err
 	}
 	s.closers = append(s.closers, s.area.Close)
@@ -88,15 +96,6 @@ func open(root, writer string) (s *served, err error) {
 	return s, s.openTokens(files, writer != "")
 }
 
-// stateDir is where the area of candidates keeps its files: it puts the
-// candidates into a folder "stage" of it.
-func (s *served) stateDir() string {
-	if dir, base := path.Split(s.file.Stage); base == "stage" && dir != "" {
-		return path.Clean(dir)
-	}
-	return s.file.Stage
-}
-
 // loadTemplates reads the templates once.
 func (s *served) loadTemplates(root *rootfs.Root) error {
 	if s.file.Templates == "" {
@@ -109,7 +108,9 @@ func (s *served) loadTemplates(root *rootfs.Root) error {
 	if err != nil {
 		return fmt.Errorf("open templates: %w", err)
 	}
-	s.templates, err = templates.Load(dir.FS(), nil)
+	if s.templates, err = templates.Load(dir.FS(), nil); err != nil {
+		err = fmt.Errorf("templates in %s: %w", s.file.Templates, err)
+	}
 	return errors.Join(err, dir.Close())
 }
 
@@ -118,7 +119,7 @@ const maxTemplates = 4096
 
 // openTokens opens the store of approvals, which is made for who may propose.
 func (s *served) openTokens(root *rootfs.Root, create bool) error {
-	state := s.stateDir()
+	state := s.file.State()
 	if create {
 		if err := root.MkdirAll(state, 0o700); err != nil {
 			return err
@@ -148,8 +149,19 @@ func (s *served) close() error {
 func (s *served) approvals(by mcpkit.Approver) *mcpkit.Approvals {
 	return &mcpkit.Approvals{
 		Store: s.tokens, Project: s.file.ID, By: by,
-		Command: fmt.Sprintf("documents --project-root %q approve", s.root),
+		Command: "documents --project-root " + shellQuote(s.root) + " approve",
 	}
+}
+
+// shellQuote writes a path as one word of a shell.
+func shellQuote(path string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-+,:@", r)
+	}
+	if path != "" && strings.IndexFunc(path, func(r rune) bool { return !plain(r) }) < 0 {
+		return path
+	}
+	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
 }
 
 // server is all that it takes to serve a project.
@@ -174,7 +186,7 @@ func (s *served) server(c *config) (*mcp.Server, error) {
 	return mcpkit.NewServer(
 		&mcp.Implementation{Name: "mcpcontract-documents", Title: "Documents", Version: cli.Version()},
 		&mcpkit.Options{
-			Instructions: instructions,
+			Instructions: instructions(c.prefix),
 			Principal:    c.writer,
 			ToolPrefix:   c.prefix,
 			Result:       &result.Options{Provenance: documents.Provenance(s.documents, "")},
@@ -185,7 +197,7 @@ func (s *served) server(c *config) (*mcp.Server, error) {
 // roots are the folders that clients may know of.
 func (s *served) roots() map[string]string {
 	roots := map[string]string{
-		"docs": s.file.Docs, "changesets": s.file.Changesets, "previews": s.file.Previews, "stage": path.Join(s.stateDir(), "stage"),
+		"docs": s.file.Docs, "changesets": s.file.Changesets, "previews": s.file.Previews, "stage": path.Join(s.file.State(), "stage"),
 	}
 	if s.file.Templates != "" {
 		roots["templates"] = s.file.Templates

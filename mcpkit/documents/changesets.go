@@ -12,7 +12,7 @@ import (
 )
 
 type changesetArgs struct {
-	ChangesetID string `json:"changesetId" jsonschema:"id of a changeset, as create_changeset returned it" schema:"pattern=^cs-[a-z2-7]{26}$"`
+	ChangesetID string `json:"changesetId" jsonschema:"id of a changeset, as it was created or listed" schema:"pattern=^cs-[a-z2-7]{26}$"`
 	Cursor      string `json:"cursor,omitempty" jsonschema:"nextCursor of the page before"`
 }
 
@@ -232,8 +232,8 @@ func (d *documents) parts(diffs []changeset.NodeDiff, room int) []diffPart {
 }
 
 type previewArgs struct {
-	ChangesetID string `json:"changesetId" jsonschema:"id of a changeset, as create_changeset returned it" schema:"pattern=^cs-[a-z2-7]{26}$"`
-	View        string `json:"view" jsonschema:"id of a declared view; get_contract lists them" schema:"minLength=1 maxLength=64"`
+	ChangesetID string `json:"changesetId" jsonschema:"id of a changeset, as it was created or listed" schema:"pattern=^cs-[a-z2-7]{26}$"`
+	View        string `json:"view" jsonschema:"id of a view that the project declares" schema:"minLength=1 maxLength=64"`
 }
 
 type preview struct {

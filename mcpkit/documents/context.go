@@ -32,13 +32,13 @@ type knownSource struct {
 }
 
 type section struct {
-	ID      string `json:"id"`
-	Section string `json:"section" jsonschema:"name of the section; empty before the first heading, * for a whole file"`
-	SHA256  string `json:"sha256" jsonschema:"digest of the whole section" schema:"kind=sha256"`
-	Text    string `json:"text,omitempty"`
-	Reused  bool   `json:"reused,omitempty" jsonschema:"you have this text already, unchanged"`
-	Offset  int    `json:"offset,omitempty" jsonschema:"where the text starts in the section, in bytes"`
-	Partial bool   `json:"partial,omitempty" jsonschema:"the text is a part of the section; other pages have the rest"`
+	ID      string  `json:"id"`
+	Section string  `json:"section" jsonschema:"name of the section; empty before the first heading, * for a whole file"`
+	SHA256  string  `json:"sha256" jsonschema:"digest of the whole section" schema:"kind=sha256"`
+	Text    *string `json:"text,omitempty" jsonschema:"absent if it is reused"`
+	Reused  bool    `json:"reused,omitempty" jsonschema:"you have this text already, unchanged"`
+	Offset  int     `json:"offset,omitempty" jsonschema:"where the text starts in the section, in bytes"`
+	Partial bool    `json:"partial,omitempty" jsonschema:"the text is a part of the section; other pages have the rest"`
 }
 
 type contextPage struct {
@@ -89,9 +89,11 @@ func (d *documents) context(ctx context.Context, args contextArgs) (contextPage,
 	n, _ := g.Node(args.ID)
 	page := contextPage{Complete: got.Complete, Provenance: provenance(g, d.opts.Adapter, n.Hash)}
 	for _, p := range got.Pieces {
-		page.Sections = append(page.Sections, section{
-			ID: p.ID, Section: p.Name, SHA256: p.SHA256, Text: p.Text, Reused: p.Reused, Offset: p.Offset, Partial: p.Partial,
-		})
+		s := section{ID: p.ID, Section: p.Name, SHA256: p.SHA256, Reused: p.Reused, Offset: p.Offset, Partial: p.Partial}
+		if !p.Reused {
+			s.Text = &p.Text
+		}
+		page.Sections = append(page.Sections, s)
 	}
 	if !got.Complete {
 		page.NextCursor, err = q.SealValue(got.Next)

@@ -195,3 +195,19 @@ func TestContextBudget(t *testing.T) {
 		}
 	}
 }
+
+// Every section has its text or says that it is reused, an empty file too.
+func TestContextOfNothing(t *testing.T) {
+	files := sample()
+	files["docs/empty.md"] = ""
+	c := wiretest.Dial(t, newProject(t, files).server(t), wiretest.Stateless, "zed")
+	payload := c.Call(t, "get_context", `{"id":"empty"}`).JSON()
+	if !strings.Contains(payload, `"text":""`) || strings.Contains(payload, "reused") {
+		t.Errorf("got %s, want an empty text", payload)
+	}
+	page := get[contextPage](t, c, "get_context", `{"id":"empty"}`)
+	payload = c.Call(t, "get_context", object("id", "empty", "retainedContextToken", page.RetainedContextToken)).JSON()
+	if strings.Contains(payload, `"text"`) || !strings.Contains(payload, `"reused":true`) {
+		t.Errorf("got %s, want it reused", payload)
+	}
+}

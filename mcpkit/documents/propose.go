@@ -77,7 +77,7 @@ type target struct {
 
 type newNodeArgs struct {
 	target
-	Kind      string   `json:"kind" jsonschema:"what sort of document it is; get_contract lists the kinds" schema:"minLength=1 maxLength=64"`
+	Kind      string   `json:"kind" jsonschema:"what sort of document it is, one of the kinds that the contract allows" schema:"minLength=1 maxLength=64"`
 	Title     string   `json:"title" schema:"minLength=1 maxLength=200" jsonschema:"title, on one line"`
 	Path      string   `json:"path" jsonschema:"where the file goes, relative to the folder of the documents, ending in .md" schema:"minLength=1 maxLength=1024"`
 	Text      string   `json:"text" jsonschema:"the Markdown text, without front matter"`

@@ -16,7 +16,7 @@ type noArgs struct{}
 
 // nodeArgs name a node, and a page of what is said about it.
 type nodeArgs struct {
-	ID     string `json:"id" jsonschema:"id of a node, as search and filter_nodes return it" schema:"minLength=1 maxLength=1024"`
+	ID     string `json:"id" jsonschema:"id of a node, as lists of nodes have it" schema:"minLength=1 maxLength=1024"`
 	Cursor string `json:"cursor,omitempty" jsonschema:"nextCursor of the page before"`
 }
 
@@ -70,11 +70,11 @@ type projectInfo struct {
 	Problems struct {
 		Errors   int `json:"errors"`
 		Warnings int `json:"warnings"`
-	} `json:"problems" jsonschema:"how many validate_project would list"`
+	} `json:"problems" jsonschema:"how many a validation of the project lists"`
 	Kinds      []count           `json:"kinds" jsonschema:"most frequent first"`
 	Statuses   []count           `json:"statuses" jsonschema:"most frequent first"`
 	Tags       []count           `json:"tags" jsonschema:"most frequent first"`
-	Views      []view            `json:"views" jsonschema:"views that preview_changeset takes"`
+	Views      []view            `json:"views" jsonschema:"views that a changeset can be previewed in"`
 	Provenance result.Provenance `json:"provenance"`
 }
 

@@ -20,7 +20,7 @@ type projectStatus struct {
 		Pending int `json:"pending" jsonschema:"how many proposals wait for a person's approval"`
 	} `json:"approvals"`
 	Operations struct {
-		Unfinished int `json:"unfinished" jsonschema:"how many promotions a crash interrupted; operation_recover finishes them"`
+		Unfinished int `json:"unfinished" jsonschema:"how many promotions a crash interrupted; they can be finished or undone"`
 	} `json:"operations"`
 	Provenance result.Provenance `json:"provenance"`
 }

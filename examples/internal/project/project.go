@@ -22,6 +22,9 @@
 // none. The roots default to those above. Whatever the file holds besides is a
 // fault, and all faults are reported at once, each with its line and column.
 //
+// docs may be ".", the folder of the project file; then there can be no
+// candidates, and every root has a name that begins with a dot.
+//
 // A candidate may be promoted neither into the docs, the templates, an output,
 // this file nor the server's own folders: a pattern that could match there is a
 // fault.
@@ -56,7 +59,7 @@ const (
 type File struct {
 	// ID names the project towards clients; Title is for people.
 	ID, Title string
-	// Docs is the folder of the canonical documents.
+	// Docs is the folder of the canonical documents, "." for that of the project.
 	Docs string
 	// Views and Outputs are the pages that can be made.
 	Views   []changeset.View
@@ -127,9 +130,23 @@ func Parse(src []byte) (*File, error) {
 	return &r.file, nil
 }
 
-// Protected returns the files and folders that no candidate may change.
+// State is the folder in which the server keeps approvals and what promotions
+// need, and the staged files in a folder "stage" of it: the one above Stage if
+// that has this name, else Stage itself.
+func (f *File) State() string {
+	if dir, base := path.Split(f.Stage); base == "stage" && dir != "" {
+		return path.Clean(dir)
+	}
+	return f.Stage
+}
+
+// Protected returns the files and folders that no candidate may change, apart
+// from the documents of a project whose Docs is its own folder.
 func (f *File) Protected() []string {
-	list := []string{Name, StateDir, f.Docs, f.Changesets, f.Previews, f.Stage}
+	list := []string{Name, StateDir, f.Changesets, f.Previews, f.Stage, f.State()}
+	if f.Docs != "." {
+		list = append(list, f.Docs)
+	}
 	if f.Templates != "" {
 		list = append(list, f.Templates)
 	}

@@ -84,6 +84,26 @@ func TestParse(t *testing.T) {
 	}
 }
 
+// The whole folder may be the documents, with outputs among them that are none.
+func TestParseWholeFolder(t *testing.T) {
+	got, err := project.Parse([]byte("schema_version: \"1.0\"\nproject: {id: a}\ndocs: .\ntemplates: t\noutputs: [{view: outline, path: site/a.html}]\nroots: {stage: .state/stage}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{".mcpdocs", ".mcpdocs/changesets", ".mcpdocs/previews", ".state", ".state/stage", "mcpdocs.yaml", "site/a.html", "t"}
+	if diff := cmp.Diff(want, got.Protected()); diff != "" || got.Docs != "." || got.State() != ".state" {
+		t.Errorf("docs %q, state %q, protected (-want +got)\n%s", got.Docs, got.State(), diff)
+	}
+}
+
+func TestState(t *testing.T) {
+	for stage, want := range map[string]string{".mcpdocs/stage": ".mcpdocs", "a/b/stage": "a/b", "stage": "stage", "a/candidates": "a/candidates"} {
+		if got := (&project.File{Stage: stage}).State(); got != want {
+			t.Errorf("staged in %q: state in %q, want %q", stage, got, want)
+		}
+	}
+}
+
 func TestParseNothingAllowed(t *testing.T) {
 	got, err := project.Parse([]byte("schema_version: \"1.0\"\nproject: {id: a}\ndocs: d\nviews: []\nproposals: {allow: []}\n"))
 	if err != nil {
@@ -130,6 +150,16 @@ func TestFaults(t *testing.T) {
 			[]string{`could match "site/a.html"`},
 		},
 		{"candidates in templates", head + "templates: t\ncandidates: {allow: [\"*/x\"]}\n", []string{`"*/x" could match`}},
+		{"candidates beside a moved root", head + "roots: {stage: state/stage}\ncandidates: {allow: [\"state/tokens/x\"]}\n", []string{`could match "state"`}},
+		{"candidates in docs that are the whole folder", "schema_version: \"1.0\"\nproject: {id: a}\ndocs: .\ncandidates: {allow: [\"plans/*\"]}\n", []string{`:4:22: candidates.allow: "plans/*" lies among the documents`}},
+		{"root among documents", "schema_version: \"1.0\"\nproject: {id: a}\ndocs: .\nroots: {previews: out}\n", []string{`:4:19: roots.previews: "out" lies among the documents`}},
+		{"output that is a document", "schema_version: \"1.0\"\nproject: {id: a}\ndocs: .\noutputs: [{view: outline, path: a.MD}]\n", []string{`"a.MD" overlaps what it is made from`}},
+		{"docs in the default roots", "schema_version: \"1.0\"\nproject: {id: a}\ndocs: .mcpdocs/docs\n", []string{`:3:7: docs: ".mcpdocs/docs" overlaps ".mcpdocs"`}},
+		{"docs is this file", "schema_version: \"1.0\"\nproject: {id: a}\ndocs: MCPdocs.yaml\n", []string{`:3:7: docs: "MCPdocs.yaml" overlaps "mcpdocs.yaml"`}},
+		{"root on a default root", head + "roots: {previews: .mcpdocs/changesets/x}\n", []string{`:4:19: roots.previews: ".mcpdocs/changesets/x" overlaps ".mcpdocs/changesets"`}},
+		{"root on the approvals", head + "roots: {previews: state/Tokens, stage: state/stage}\n", []string{`roots.previews: "state/Tokens" overlaps "state/tokens"`}},
+		{"docs beside staged files", head[:len(head)-5] + "state/docs\nroots: {stage: state/stage}\n", []string{`roots.stage: "state" overlaps "state/docs"`}},
+		{"output in templates", head + "templates: t\noutputs: [{view: outline, path: t/a.html}]\n", []string{`:5:11: outputs: "t/a.html" overlaps "t"`}},
 		{"candidates in a moved root", head + "roots: {stage: state}\ncandidates: {allow: [\"state/x\"]}\n", []string{`could match "state"`}},
 	}
 	for _, test := range tests {
@@ -168,7 +198,7 @@ func TestProtected(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{
-		".mcpdocs", "docs", "mcpdocs.yaml", "site/outline.html", "state/changesets", "state/previews", "state/stage", "templates",
+		".mcpdocs", "docs", "mcpdocs.yaml", "site/outline.html", "state", "state/changesets", "state/previews", "state/stage", "templates",
 	}
 	if diff := cmp.Diff(want, f.Protected()); diff != "" {
 		t.Errorf("protected (-want +got)\n%s", diff)

@@ -19,7 +19,7 @@ type reader struct {
 	path     []string           // of the field being read
 	patterns []positioned       // of candidates, checked when all else is known
 	outputs  []positionedOutput // likewise
-	roots    []positioned       // likewise
+	folders  []positioned       // docs, templates and roots that the file names, likewise
 }
 
 type fault struct {
@@ -36,6 +36,8 @@ type positionedOutput struct {
 	out  changeset.Output
 	node *yamldoc.Node
 }
+
+func (o positionedOutput) place() positioned { return positioned{"outputs", o.out.Path, o.node} }
 
 // member is a field of a mapping and what reads it.
 type member struct {
@@ -60,7 +62,7 @@ func (r *reader) read(n *yamldoc.Node) {
 				member{"id", true, r.word(&r.file.ID)},
 				member{"title", false, r.line(&r.file.Title)})
 		}},
-		member{"docs", true, r.folder(&r.file.Docs)},
+		member{"docs", true, r.docs},
 		member{"views", false, r.list(r.view)},
 		member{"outputs", false, r.list(r.output)},
 		member{"proposals", false, r.proposals},
@@ -69,16 +71,16 @@ func (r *reader) read(n *yamldoc.Node) {
 				member{"allow", false, r.list(r.pattern(&r.file.Allow))},
 				member{"authorized", false, r.list(r.pattern(&r.file.Authorized))})
 		}},
-		member{"templates", false, r.folder(&r.file.Templates)},
+		member{"templates", false, r.named(&r.file.Templates)},
 		member{"roots", false, func(n *yamldoc.Node) {
 			r.mapping(n,
-				member{"changesets", false, r.root(&r.file.Changesets)},
-				member{"previews", false, r.root(&r.file.Previews)},
-				member{"stage", false, r.root(&r.file.Stage)})
+				member{"changesets", false, r.named(&r.file.Changesets)},
+				member{"previews", false, r.named(&r.file.Previews)},
+				member{"stage", false, r.named(&r.file.Stage)})
 		}},
 	)
 	r.defaults(n)
-	r.checkRoots()
+	r.checkFolders()
 	r.checkOutputs()
 	r.checkPatterns()
 }
@@ -249,11 +251,24 @@ func (r *reader) folder(to *string) func(*yamldoc.Node) {
 	}
 }
 
-func (r *reader) root(to *string) func(*yamldoc.Node) {
+// named is folder, and remembers where the folder is named.
+func (r *reader) named(to *string) func(*yamldoc.Node) {
 	return func(n *yamldoc.Node) {
+		before := len(r.faults)
 		r.folder(to)(n)
-		r.roots = append(r.roots, positioned{strings.Join(r.path, "."), *to, n})
+		if len(r.faults) == before {
+			r.folders = append(r.folders, positioned{strings.Join(r.path, "."), *to, n})
+		}
 	}
+}
+
+// docs may be the folder of the project itself.
+func (r *reader) docs(n *yamldoc.Node) {
+	if n.Kind == yamldoc.ScalarNode && strings.TrimSuffix(n.Value, "/") == "." {
+		r.file.Docs = "."
+		return
+	}
+	r.named(&r.file.Docs)(n)
 }
 
 func (r *reader) view(n *yamldoc.Node) {
@@ -329,69 +344,4 @@ func (r *reader) pattern(to *[]string) func(*yamldoc.Node) {
 			r.patterns = append(r.patterns, positioned{strings.Join(r.path, "."), text, n})
 		}
 	}
-}
-
-// checkRoots keeps what the server writes out of what it only reads, and apart
-// from each other.
-func (r *reader) checkRoots() {
-	f := &r.file
-	for i, root := range r.roots {
-		others := []string{f.Docs, f.Templates, Name}
-		for _, out := range f.Outputs {
-			others = append(others, out.Path)
-		}
-		for _, other := range r.roots[:i] {
-			others = append(others, other.text)
-		}
-		for _, other := range others {
-			if other != "" && root.text != "" && overlap(root.text, other) {
-				r.faults = append(r.faults, fault{
-					root.node.Line, root.node.Column, root.field,
-					fmt.Sprintf("%q overlaps %q; give it a folder of its own", root.text, other),
-				})
-			}
-		}
-	}
-}
-
-// checkOutputs needs the views, which may come later in the file.
-func (r *reader) checkOutputs() {
-	for i, o := range r.outputs {
-		var text string
-		switch {
-		case o.out.View != "" && !slices.ContainsFunc(r.file.Views, func(v changeset.View) bool { return v.ID == o.out.View }):
-			text = fmt.Sprintf("no view %q is declared", o.out.View)
-		case o.out.Path != "" && (overlap(o.out.Path, r.file.Docs) || overlap(o.out.Path, Name)):
-			text = fmt.Sprintf("%q overlaps what it is made from; write outputs elsewhere", o.out.Path)
-		case slices.ContainsFunc(r.outputs[:i], func(other positionedOutput) bool {
-			return o.out.Path != "" && other.out.Path != "" && overlap(other.out.Path, o.out.Path)
-		}):
-			text = fmt.Sprintf("%q is the place of another output", o.out.Path)
-		default:
-			continue
-		}
-		r.faults = append(r.faults, fault{o.node.Line, o.node.Column, "outputs", text})
-	}
-}
-
-// checkPatterns refuses candidates that could change what has no writer.
-func (r *reader) checkPatterns() {
-	for _, p := range r.patterns {
-		for _, protected := range r.file.Protected() {
-			if protected != "" && pattern.Reaches(p.text, protected) {
-				r.faults = append(r.faults, fault{
-					p.node.Line, p.node.Column, p.field,
-					fmt.Sprintf("%s could match %q or something below it, which no candidate may change", wording.Quote(p.text, 80), protected),
-				})
-				break
-			}
-		}
-	}
-}
-
-// overlap reports whether one path is the other or lies in it, on any file
-// system.
-func overlap(a, b string) bool {
-	a, b = rootfs.FoldKey(a)+"/", rootfs.FoldKey(b)+"/"
-	return strings.HasPrefix(a, b) || strings.HasPrefix(b, a)
 }
