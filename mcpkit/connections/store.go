@@ -434,11 +434,8 @@ func (s *Store) expand(ctx context.Context, server *normalize.Server, vars []nor
 	return server.Expand(ctx, vars, &normalize.ExpandOptions{Home: s.opts.Home, Workspace: s.opts.Workspace})
 }
 
-// stateOf is a digest of a stored connection, "" for none.
+// stateOf is a digest of a stored connection.
 func stateOf(r *vault.Record) string {
-	if r == nil {
-		return ""
-	}
 	return canon.Digest("connections/state/1", r.Data, []byte(r.Profile), fmt.Append(nil, r.Enabled))
 }
 

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -396,4 +398,59 @@ func TestFeatureMisuse(t *testing.T) {
 		}
 	}()
 	connections.Feature(nil, nil)
+}
+
+// A vault that cannot be read or written is told by its own code, and nothing is
+// half done.
+func TestVaultFails(t *testing.T) {
+	d := newDesk(t)
+	d.fake("a")
+	d.add(t, "x", `{"command": "x"}`)
+	p := wiretest.Dial(t, d.server(t), wiretest.Stateless, "codex")
+	register, raw := call(t, p, "register_server", prepare(m{"text": `{"command": "y"}`, "name": "y"}))
+	if register.ProposalToken == "" {
+		t.Fatal(raw)
+	}
+	remove, raw := call(t, p, "remove_server", prepare(m{"name": "x"}))
+	if remove.ProposalToken == "" {
+		t.Fatal(raw)
+	}
+	file := filepath.Join(d.dir, "vault", "vault.json")
+	whole, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte("{}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	calls := []struct {
+		tool string
+		args m
+	}{
+		{"register_server", prepare(m{"text": `{"command": "z"}`})},
+		{"register_server", prepare(m{"reference": "z"})},
+		{"register_server", apply(register.ProposalToken)},
+		{"remove_server", prepare(m{"name": "x"})},
+		{"remove_server", apply(remove.ProposalToken)},
+		{"list_servers", m{}},
+		{"set_enabled", m{"name": "x", "enabled": false}},
+		{"probe_server", m{"name": "x"}},
+		{"export_config", m{"dialect": "codex"}},
+	}
+	for _, c := range calls {
+		if r, raw := call(t, p, c.tool, c.args); r.Error.Code != "vault_damaged" {
+			t.Errorf("%s %v: %s", c.tool, c.args, raw)
+		}
+	}
+	if err := os.WriteFile(file, whole, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for tool, tok := range map[string]string{"register_server": register.ProposalToken, "remove_server": remove.ProposalToken} {
+		if r, raw := call(t, p, tool, apply(tok)); r.CommandStatus != "applied" {
+			t.Error(raw)
+		}
+	}
+	if list, raw := call(t, p, "list_servers", m{}); len(list.Items) != 1 || list.Items[0].Name != "y" {
+		t.Error(raw)
+	}
 }
