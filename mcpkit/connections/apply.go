@@ -3,7 +3,6 @@ package connections
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -50,7 +49,8 @@ func receipt(p registration) registered {
 		Server: wireRecord(&p.work.server, ""),
 		Probe: report{Report: probe.Report{
 			Name: strings.Repeat("n", 256), Version: strings.Repeat("v", 256), Protocol: "2026-07-28",
-			Tools: []string{strings.Repeat("t", maxTools)}, Digest: strings.Repeat("0", 64),
+			Tools: []string{strings.Repeat("t", maxTools)}, Duplicates: slices.Repeat([]string{strings.Repeat("t", 256)}, maxListed),
+			Digest: strings.Repeat("0", 64),
 		}},
 	}
 }
@@ -233,7 +233,7 @@ func decodeReceipt[Out any](r *vault.Record) (Out, error) {
 		err = json.Unmarshal(k.Receipt, &out)
 	}
 	if err != nil {
-		return out, fmt.Errorf("the record %.100q is no receipt: %v", r.Name, err)
+		return out, recordInvalid(r, err)
 	}
 	return out, nil
 }

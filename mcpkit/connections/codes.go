@@ -25,6 +25,9 @@ const (
 	CodeLookupDisabled = "lookup_disabled"
 	// CodePasteExpired answers a token whose text is no longer kept.
 	CodePasteExpired = "paste_expired"
+	// CodeRecordInvalid answers a record of the vault that has the name of one of
+	// this package and is none.
+	CodeRecordInvalid = "record_invalid"
 	// CodeTooLarge answers a text that is over the limit of a registration.
 	CodeTooLarge = "too_large"
 	// CodeSnapshotChanged answers a cursor of a list that has changed since.

@@ -190,3 +190,32 @@ func TestRefusedPastes(t *testing.T) {
 	}
 	d.absent(t, "canary")
 }
+
+// However a request is broken, its text gets nowhere.
+func TestOddRequests(t *testing.T) {
+	const config = `{\"command\":\"x\",\"args\":[\"--token\",\"canary-1\"]}`
+	d := newDesk(t)
+	for _, era := range wiretest.Eras() {
+		p := wiretest.Dial(t, d.server(t), era, "codex")
+		for _, args := range []string{
+			`{"request":{"op":"prepare","text":"` + config + `","text":"` + config + `"}}`,
+			`{"request":{"op":"prepare","op":"apply","text":"` + config + `"}}`,
+			`{"request":{"op":"apply","proposalToken":"x1","text":"` + config + `"}}`,
+			`{"request":{"op":"prepare","Text":"` + config + `"}}`,
+			`{"request":{"op":"prepare","text":["` + config + `"]}}`,
+			`{"request":{"op":"prepare","text":null,"name":"canary-1"}}`,
+			`{"request":[{"op":"prepare","text":"` + config + `"}]}`,
+			`{"request":"{\"op\":\"prepare\",\"text\":\"canary-1\"}"}`,
+			`{"op":"prepare","text":"` + config + `"}`,
+			`{"request":{"op":"prepare","text":"` + config + `"},"request":{"op":"prepare","text":"canary-1"}}`,
+			`{"request":{"op":"prepare","text":"` + config + `"},"text":"canary-1"}`,
+		} {
+			raw := p.Call(t, "register_server", args).JSON()
+			without(t, raw, "canary-1")
+			if !strings.Contains(raw, `"code":"invalid_arguments"`) {
+				t.Errorf("%s: %s", args, raw)
+			}
+		}
+	}
+	d.absent(t, "canary-1")
+}

@@ -211,9 +211,17 @@ func checkName(name string) error {
 func decodeEntry(r *vault.Record) (*entry, error) {
 	var e entry
 	if err := json.Unmarshal(r.Data, &e); err != nil {
-		return nil, fmt.Errorf("the record %.100q is not that of a connection: %v", r.Name, err)
+		return nil, recordInvalid(r, err)
 	}
 	return &e, nil
+}
+
+func recordInvalid(r *vault.Record, err error) error {
+	return &result.Error{
+		Code:    CodeRecordInvalid,
+		Message: fmt.Sprintf("the record %s of the vault was not written by this program: remove it there", wording.Quote(r.Name, maxName)),
+		Err:     err,
+	}
 }
 
 // find returns a connection by its name. The code is [CodeServerUnknown] if there
@@ -270,17 +278,34 @@ func (s *Store) SetEnabled(ctx context.Context, name string, on bool) (Connectio
 	return e.connection(r), nil
 }
 
-// Launch returns what runs a connection, with the values of all references: the
-// variables of the environment first, then the vault; what was taken out of the
-// text at the registration comes from the vault alone. A reference without a
-// value stays as it is. It holds secrets: use it and forget it.
+// Launch returns what runs a connection, enabled or not, with the values of all
+// references and of the variables that are passed on: those of the environment
+// first, then the vault; what was taken out of the text at the registration comes
+// from the vault alone. A reference without a value stays as it is. It holds
+// secrets: use it and forget it.
 func (s *Store) Launch(ctx context.Context, name string) (normalize.Launch, error) {
 	e, _, err := s.find(name)
 	if err != nil {
 		return normalize.Launch{}, err
 	}
-	launch, _, err := s.expand(ctx, &e.Server, s.vars(e.Sealed, nil))
-	return launch, err
+	vars := s.vars(e.Sealed, nil)
+	launch, _, err := s.expand(ctx, &e.Server, vars)
+	if err != nil {
+		return normalize.Launch{}, err
+	}
+	launch.EnvFrom = slices.DeleteFunc(launch.EnvFrom, func(name string) bool {
+		if slices.ContainsFunc(launch.Env, func(p normalize.Pair) bool { return p.Name == name }) {
+			return true
+		}
+		for _, ask := range vars {
+			if value, _, ok := ask(name); ok {
+				launch.Env = append(launch.Env, normalize.Pair{Name: name, Value: value})
+				return true
+			}
+		}
+		return false
+	})
+	return launch, nil
 }
 
 // Probed is what a probe of a connection found.

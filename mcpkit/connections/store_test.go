@@ -215,6 +215,13 @@ func TestLaunch(t *testing.T) {
 	if got := launch(); !strings.HasPrefix(got, "eu ") {
 		t.Errorf("launch is %q", got)
 	}
+	d.env["PASSED"] = "on"
+	d.add(t, "passing", "[mcp_servers.passing]\ncommand = \"x\"\nenv_vars = [\"PASSED\", \"NOWHERE\"]\n")
+	delete(d.env, "PASSED")
+	l, err := store.Launch(t.Context(), "passing")
+	if err != nil || !slices.Equal(l.EnvFrom, []string{"NOWHERE"}) || !slices.Equal(l.Env, []normalize.Pair{{Name: "PASSED", Value: "on"}}) {
+		t.Errorf("variables %q, passed on %q, %v", l.Env, l.EnvFrom, err)
+	}
 	if _, err := store.Launch(t.Context(), "y"); codeOf(err) != connections.CodeServerUnknown {
 		t.Error(err)
 	}
@@ -398,6 +405,32 @@ func TestFeatureMisuse(t *testing.T) {
 		}
 	}()
 	connections.Feature(nil, nil)
+}
+
+func TestForeignRecords(t *testing.T) {
+	d := newDesk(t)
+	d.fake("a")
+	err := d.vault.Update(t.Context(), func(tx *vault.Tx) error {
+		return errors.Join(
+			tx.SetRecord(vault.Default, vault.Record{Name: "else", Data: []byte(`[]`)}),
+			tx.Set(vault.Default, "paste/x/y", "of a later version"))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.add(t, "x", `{"command": "x"}`)
+	err = d.vault.Update(t.Context(), func(tx *vault.Tx) error {
+		return tx.SetRecord(vault.Default, vault.Record{Name: "server/y", Data: []byte(`[]`)})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.connections(t).List(); codeOf(err) != connections.CodeRecordInvalid {
+		t.Error(err)
+	}
+	if _, err := d.connections(t).Launch(t.Context(), "x"); err != nil {
+		t.Error(err)
+	}
 }
 
 // A vault that cannot be read or written is told by its own code, and nothing is
