@@ -16,6 +16,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/mcpcontract/mcpcontract/internal/canon"
 	"github.com/mcpcontract/mcpcontract/result"
 	"github.com/mcpcontract/mcpcontract/vault"
 )
@@ -40,10 +41,10 @@ const (
 // anybody set.
 func isPaste(name string) bool { return strings.HasPrefix(name, pastePrefix) }
 
-// pasteID names a text. It is the same in every process, so that a call which
-// comes again is the same call, and says nothing about the text to who has not
-// the vault's key.
-func (s *Store) pasteID(ctx context.Context, text string) (string, error) {
+// pasteID names a request: its kind, what it brings, and the name it asks for. It is
+// the same in every process, so that a call which comes again is the same call,
+// and says nothing about the text to who has not the vault's key.
+func (s *Store) pasteID(ctx context.Context, kind, text, name string) (string, error) {
 	key, _, err := s.profile.Get(pasteKey)
 	if vault.CodeOf(err) == vault.CodeSecretMissing {
 		err = s.vault.Update(ctx, func(tx *vault.Tx) error {
@@ -60,7 +61,7 @@ func (s *Store) pasteID(ctx context.Context, text string) (string, error) {
 		return "", err
 	}
 	mac := hmac.New(sha256.New, []byte(key.Reveal()))
-	mac.Write([]byte(text))
+	mac.Write([]byte(canon.Digest("connections/paste/1", []byte(kind), []byte(text), []byte(name))))
 	return hex.EncodeToString(mac.Sum(nil))[:32], nil
 }
 
@@ -167,6 +168,12 @@ func tooLarge(size int) error {
 	}
 }
 
+// The kinds of what a request brings.
+const (
+	kindText      = "text"
+	kindReference = "reference"
+)
+
 // incoming is in the context of a call that brought its text itself, rather than
 // a token for it.
 type incoming struct {
@@ -214,7 +221,7 @@ func (s *Store) withoutText(ctx context.Context, call *mcp.CallToolRequest) (con
 	if len(at.text) > maxPaste {
 		return ctx, nil, tooLarge(len(at.text))
 	}
-	id, err := s.pasteID(ctx, at.text)
+	id, err := s.pasteID(ctx, kindText, at.text, at.name)
 	if err != nil {
 		return ctx, nil, err
 	}
@@ -230,13 +237,13 @@ func (s *Store) withoutText(ctx context.Context, call *mcp.CallToolRequest) (con
 // 0 if there is none.
 type place struct {
 	prepare    bool
-	text       string
+	text, name string
 	start, end int
 }
 
-// findText looks for the strings request.op and request.text. If there are
-// several of a name, the request is not well formed and will be refused, so it
-// does not matter which one is found.
+// findText looks for the strings request.op, request.text and request.name. If
+// there are several of a name, the request is not well formed and will be refused,
+// so it does not matter which one is found.
 func findText(raw json.RawMessage) place {
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	var at place
@@ -245,22 +252,27 @@ func findText(raw json.RawMessage) place {
 	}
 	for dec.More() {
 		key, err := dec.Token()
-		before := int(dec.InputOffset())
 		var value json.RawMessage
 		if err != nil || dec.Decode(&value) != nil {
 			return place{}
 		}
 		var text string
-		if (key != "op" && key != "text") || json.Unmarshal(value, &text) != nil {
+		if json.Unmarshal(value, &text) != nil {
 			continue
 		}
-		if key == "op" {
+		switch key {
+		case "op":
 			at.prepare = text == "prepare"
-			continue
+		case "name":
+			at.name = text
+		case "text":
+			if value[0] != '"' {
+				continue // null
+			}
+			at.end = int(dec.InputOffset())
+			at.start = at.end - len(value)
+			at.text = text
 		}
-		at.end = int(dec.InputOffset())
-		at.start = before + bytes.IndexByte(raw[before:], '"')
-		at.text = text
 	}
 	return at
 }

@@ -150,7 +150,8 @@ func TestRefusedPastes(t *testing.T) {
 		{"several", m{"text": two}, connections.CodeNameRequired, `"names":["a","b"]`},
 		{"none of several", m{"text": two, "name": "c"}, connections.CodeNameRequired, `none of them is \"c\"`},
 		{
-			"several ways to run one", m{"name": "io.example.acme/x", "text": `{"name": "io.example.acme/x", "version": "1.0.0",
+			"several ways to run one",
+			m{"name": "io.example.acme/x", "text": `{"name": "io.example.acme/x", "version": "1.0.0",
 				"packages": [{"registryType": "npm", "identifier": "@acme/x", "version": "1.0.0", "transport": {"type": "stdio"}}],
 				"remotes": [{"type": "streamable-http", "url": "https://x.example.com/mcp"}]}`},
 			connections.CodeNameRequired, `several of them are \"io.example.acme/x\", so give the whole name: \"io.example.acme/x#npm\"`,

@@ -94,7 +94,7 @@ func (s *Store) source(ctx context.Context, in registerArgs, w *work) (*normaliz
 	arrived, live := incomingOf(ctx)
 	var err error
 	if w.pasteID = in.Text; in.Text == "" {
-		if w.pasteID, err = s.pasteID(ctx, "reference\x00"+in.Reference); err != nil {
+		if w.pasteID, err = s.pasteID(ctx, kindReference, in.Reference, in.Name); err != nil {
 			return nil, "", err
 		}
 	}

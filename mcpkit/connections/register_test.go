@@ -1,6 +1,7 @@
 package connections_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -59,5 +60,29 @@ func TestRegister(t *testing.T) {
 				d.absent(t, canary, "eu-1-captured")
 			})
 		}
+	}
+}
+
+// The servers of one text are registered one after the other, or side by side.
+func TestServersOfOneText(t *testing.T) {
+	d := newDesk(t)
+	d.fake("a")
+	p := wiretest.Dial(t, d.server(t), wiretest.Stateless, "codex")
+	const text = `{"mcpServers": {"one": {"command": "x", "args": ["${ONE}"]}, "two": {"command": "y", "args": ["${TWO}"], "env": {"TOKEN": "canary-1"}}}}`
+	tokens := map[string]string{}
+	for _, name := range []string{"one", "two"} {
+		r, raw := call(t, p, "register_server", prepare(m{"text": text, "name": name}))
+		if r.ProposalToken == "" {
+			t.Fatal(raw)
+		}
+		tokens[name] = r.ProposalToken
+	}
+	for _, name := range []string{"one", "two"} {
+		if done, raw := call(t, p, "register_server", apply(tokens[name])); done.CommandStatus != "applied" || !strings.Contains(raw, `"name":"`+name+`"`) {
+			t.Error(raw)
+		}
+	}
+	if list, raw := call(t, p, "list_servers", m{}); len(list.Items) != 2 {
+		t.Error(raw)
 	}
 }
