@@ -76,12 +76,18 @@ func stageFile(w io.Writer, dir string, stage fmt.Stringer) error {
 }
 
 // demo shows the sample project to two built-in clients, in a new folder of the
-// temporary directory, which is left there for who wants to look at the preview.
+// temporary directory. It leaves the folder there, and says so: a person is to
+// look at the preview.
 func demo(ctx context.Context, w io.Writer) (err error) {
 	dir, err := os.MkdirTemp("", "documents-demo-")
 	if err != nil {
 		return err
 	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, os.RemoveAll(dir))
+		}
+	}()
 	files, err := fs.Sub(sample, "sample")
 	if err != nil {
 		return err
@@ -111,8 +117,10 @@ func demo(ctx context.Context, w io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
+	fmt.Fprintln(w)
 	for _, name := range previews {
-		fmt.Fprintf(w, "\nThe preview, for a browser: %s\n", filepath.Join(dir, filepath.FromSlash(name)))
+		fmt.Fprintf(w, "The preview, for a browser: %s\n", filepath.Join(dir, filepath.FromSlash(name)))
 	}
-	return nil
+	_, err = fmt.Fprintf(w, "The project is left for you to look at; remove it when you are done: %s\n", dir)
+	return err
 }

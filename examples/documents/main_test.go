@@ -120,6 +120,8 @@ func (f folder) tree(tb testing.TB, without ...string) map[string]string {
 	return found
 }
 
+func digest(text string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(text))) }
+
 // server is a child process that serves stdio.
 type server struct {
 	*clitest.Server
@@ -160,6 +162,8 @@ type fields struct {
 	Changesets                                                             struct{ Open, Damaged int }
 	Approvals                                                              struct{ Pending int }
 	Tools                                                                  []string
+	Content                                                                string
+	NextOffset                                                             int
 	Provenance                                                             *provenance
 	Error                                                                  struct{ Code, Message string }
 }
@@ -182,6 +186,9 @@ func (s *server) call(tb testing.TB, tool string, arguments args) answer {
 	}
 	if failed != (a.fields.Error.Code != "") {
 		tb.Errorf("%s: failed %v, %s", tool, failed, raw)
+	}
+	if failed == strings.Contains(a.payload, `"provenance":{`) {
+		tb.Errorf("%s: provenance is for all successes and no errors: %s", tool, raw)
 	}
 	return a
 }
