@@ -63,7 +63,9 @@ func TestContract(t *testing.T) {
 		}
 		return server
 	}
-	contracttest.Run(t, newContractServer, &contracttest.Options{Calls: []contracttest.Call{
+	// One of each kind: every call of this server reads or writes a vault.
+	clients := []contracttest.Client{{Name: "codex-mcp-client", Version: "0.171.0"}, {Name: "claude-code (via mcp-remote 0.15.1)", Version: "2.1.332"}, {}}
+	contracttest.Run(t, newContractServer, &contracttest.Options{Clients: clients, Calls: []contracttest.Call{
 		{Tool: "normalize_config", Arguments: args{"text": text}},
 		{Tool: "normalize_config", Arguments: args{"text": text, "dialect": "cursor", "os": "windows"}},
 		{Tool: "normalize_config", Arguments: args{"text": "[mcp_servers.a]\nurl = \"https://x.example.com/mcp\"\noauth = false\n"}},

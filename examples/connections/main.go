@@ -45,6 +45,8 @@ that is approved. -approve says how: token leaves it to the client to ask before
 call the tool; elicit asks in a dialog of the client; command waits for "connections approve".
 With -http, whoever can connect to the address is a client: prefer command there.
 
+probe ends with 1 if the server does not answer or its tools are not those that were approved.
+
 normalize and export have flags of their own, see normalize -h.
 
 flags, before or after the command:
