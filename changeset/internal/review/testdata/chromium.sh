@@ -13,4 +13,6 @@ if ! command -v chromium >/dev/null; then
 	exit 0
 fi
 shots=${1:+$(mkdir -p "$1" && cd "$1" && pwd)}
-exec go test -tags chromium -count=1 -run '^TestChromium' -v . -args -shots="$shots"
+tmp=$(mktemp -d) # the browser leaves things in the temporary directory
+trap 'rm -rf "$tmp"' EXIT
+TMPDIR=$tmp go test -tags chromium -count=1 -run '^TestChromium' -v . -args -shots="$shots"
