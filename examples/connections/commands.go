@@ -119,6 +119,7 @@ func inside(dir, file string) bool {
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }
 
+// list shows a line for each connection, aligned.
 func list(_ context.Context, d *desk, s streams, _ []string) error {
 	all, err := d.store.List()
 	if err != nil {
@@ -135,6 +136,8 @@ func list(_ context.Context, d *desk, s streams, _ []string) error {
 	return tw.Flush()
 }
 
+// printConnection makes visible what could change a terminal: names and command
+// lines are a stranger's.
 func printConnection(w io.Writer, c *connections.Connection) {
 	state := "off"
 	if c.Enabled {
@@ -144,14 +147,17 @@ func printConnection(w io.Writer, c *connections.Connection) {
 		cli.Count(c.Tools, "tool", "tools"), c.VerifiedAt.Format(time.RFC3339), cli.Visible(c.Target))
 }
 
+// enable switches a connection on.
 func enable(ctx context.Context, d *desk, s streams, operands []string) error {
 	return setEnabled(ctx, d, s, operands[0], true)
 }
 
+// disable switches a connection off.
 func disable(ctx context.Context, d *desk, s streams, operands []string) error {
 	return setEnabled(ctx, d, s, operands[0], false)
 }
 
+// setEnabled shows what became of the connection.
 func setEnabled(ctx context.Context, d *desk, s streams, name string, on bool) error {
 	c, err := d.store.SetEnabled(ctx, name, on)
 	if err == nil {
@@ -160,6 +166,7 @@ func setEnabled(ctx context.Context, d *desk, s streams, name string, on bool) e
 	return err
 }
 
+// probeOne ends with 1 also where the server answers and is not what it was.
 func probeOne(ctx context.Context, d *desk, s streams, operands []string) error {
 	found, err := d.store.Probe(ctx, operands[0])
 	if err != nil {
@@ -178,6 +185,7 @@ func probeOne(ctx context.Context, d *desk, s streams, operands []string) error 
 	return nil
 }
 
+// approve lists, approves and rejects what waits.
 func approve(ctx context.Context, d *desk, s streams, operands []string) error {
 	return d.approvals.Decide(ctx, s.out, operands)
 }
@@ -186,6 +194,8 @@ func approve(ctx context.Context, d *desk, s streams, operands []string) error {
 // question.
 var nameOfSecret = regexp.MustCompile(`^(?:[A-Za-z_][A-Za-z0-9_]{0,255}|input:[^\s]{1,200})$`)
 
+// secret takes no value as an argument: command lines are seen by all users of a
+// machine, and kept by shells.
 func secret(ctx context.Context, d *desk, s streams, operands []string) error {
 	if operands[0] == "list" && len(operands) == 1 {
 		return listSecrets(d, s)
@@ -207,6 +217,7 @@ func secret(ctx context.Context, d *desk, s streams, operands []string) error {
 	return d.vault.Update(ctx, func(tx *vault.Tx) error { return tx.Set(d.store.Profile(), name, value) })
 }
 
+// listSecrets prints names alone.
 func listSecrets(d *desk, s streams) error {
 	names, err := d.store.Secrets()
 	for _, name := range names {
@@ -243,6 +254,8 @@ func (s streams) readSecret(name string) (string, error) {
 	return value, nil
 }
 
+// resolveCommand shows the evidence apart from the record, so that the record can be
+// piped on.
 func resolveCommand(ctx context.Context, _ *config, s streams, operands []string) error {
 	server, evidence, err := lookup.New(nil).Resolve(ctx, operands[0])
 	for _, step := range evidence {

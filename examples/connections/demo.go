@@ -21,6 +21,7 @@ import (
 	"github.com/mcpcontract/mcpcontract/vault"
 )
 
+// args are the arguments of a tool.
 type args = map[string]any
 
 // pasted is what the person of the demo has found somewhere: a server behind a
@@ -80,6 +81,7 @@ func demo(ctx context.Context, w io.Writer) (err error) {
 	return d.play(ctx, secret)
 }
 
+// play shows all of it in the order in which it would happen.
 func (d *sampleDemo) play(ctx context.Context, secret string) error {
 	fmt.Fprintf(d.w, "What is pasted, with a secret in clear:\n\n%s\n\n", indent(d.paste))
 	fmt.Fprint(d.w, "It is served to two clients. Digests are cut, everything else is what went over the wire, but for the text\n"+
@@ -113,6 +115,7 @@ func (d *sampleDemo) play(ctx context.Context, secret string) error {
 	return nil
 }
 
+// register goes from the paste to the first connection.
 func (d *sampleDemo) register() []transcript.Step {
 	return []transcript.Step{
 		{Title: "What the text says: repaired, and without the secret", Tool: "normalize_config", Args: args{"text": d.paste}},
@@ -123,6 +126,7 @@ func (d *sampleDemo) register() []transcript.Step {
 	}
 }
 
+// registerWeb registers the second server of the same text, and looks at both.
 func (d *sampleDemo) registerWeb() []transcript.Step {
 	return []transcript.Step{
 		{Title: "The other server, whose type was missing", Tool: "register_server", Args: args{"request": args{"op": "prepare", "text": d.paste, "name": "handbook-web"}}},
@@ -133,6 +137,7 @@ func (d *sampleDemo) registerWeb() []transcript.Step {
 	}
 }
 
+// afterwards is what is left after a restart.
 func (d *sampleDemo) afterwards() []transcript.Step {
 	return []transcript.Step{
 		{Title: "All is there", Tool: "list_servers"},
@@ -161,6 +166,8 @@ func (d *sampleDemo) serve(ctx context.Context, id peer.Identity, env map[string
 	return transcript.Play(ctx, d.w, server, id, steps)
 }
 
+// apply is the request with the token that was answered last, which is not known
+// when the steps are written down.
 func (d *sampleDemo) apply() args {
 	return args{"request": args{"op": "apply", "proposalToken": &d.token}}
 }
@@ -193,6 +200,7 @@ type shortened struct {
 	text string
 }
 
+// Write gets whole lines, so that a text is never cut in two.
 func (s *shortened) Write(p []byte) (int, error) {
 	long, err := json.Marshal(s.text)
 	if err != nil {
@@ -204,6 +212,7 @@ func (s *shortened) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// indent sets a text apart from what is said about it.
 func indent(text string) string { return "    " + strings.ReplaceAll(text, "\n", "\n    ") }
 
 // search counts the files below dir, and those that hold text.

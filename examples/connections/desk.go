@@ -18,6 +18,7 @@ import (
 	"github.com/mcpcontract/mcpcontract/vault"
 )
 
+// instructions are what a model reads before it sees a tool.
 const instructions = `Connections to MCP servers. When a person gives you a configuration or names a server, call register_server with op "prepare",
 show them the proposal, and send op "apply" with its token once they agree: that runs the server once and stores it if it works.
 list_servers shows what there is; set_enabled, probe_server, remove_server and export_config work on that.
@@ -36,6 +37,7 @@ func configDir() string {
 	return filepath.Join(dir, "mcpcontract", "connections")
 }
 
+// under is a place in a folder, or nothing where there is no folder.
 func under(dir, name string) string {
 	if dir == "" {
 		return ""
@@ -71,6 +73,7 @@ func (c *config) open(ctx context.Context, opts *connections.Options) (*desk, er
 	return d, nil
 }
 
+// fill opens what works on the vault.
 func (d *desk) fill(c *config, opts *connections.Options) (err error) {
 	d.store, err = connections.New(d.vault, c.profile, opts)
 	if vault.CodeOf(err) == vault.CodeProfileMissing {
@@ -132,6 +135,7 @@ func (c *config) options() *connections.Options {
 	return &connections.Options{Lookup: lookup.New(nil), SecretCommand: c.line("secret set")}
 }
 
+// serve serves until the client has gone, or the process is told to end.
 func (c *config) serve(ctx context.Context, s streams) (err error) {
 	d, err := c.open(ctx, c.options())
 	if err != nil {

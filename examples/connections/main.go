@@ -22,6 +22,7 @@ import (
 	"github.com/mcpcontract/mcpcontract/mcpkit"
 )
 
+// usage is also what is printed for -h.
 const usage = `connections turns pasted client configurations into MCP server connections that are proven to work,
 sealed in a vault.
 
@@ -59,6 +60,7 @@ type config struct {
 	http                    string
 }
 
+// flags are those of all commands but normalize and export.
 func (c *config) flags(s streams) *flag.FlagSet {
 	fs := flag.NewFlagSet("connections", flag.ContinueOnError)
 	fs.SetOutput(s.err)

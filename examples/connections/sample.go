@@ -46,6 +46,7 @@ func serveSample(ctx context.Context) error {
 	return cli.Serve(ctx, server)
 }
 
+// newSampleServer is a server like that of the workspace example, with fewer words.
 func newSampleServer(root string) (*mcp.Server, error) {
 	reg, err := registry.Load(filepath.Join(root, "workspace-registry.yaml"), nil)
 	if err != nil {

@@ -32,6 +32,7 @@ func parse(text []byte, opts *normalize.ParseOptions) (*normalize.Paste, error) 
 	return nil, &quiet
 }
 
+// quotes are what a message quotes, in any of the ways of the parsers below.
 var quotes = regexp.MustCompile("\"(?:[^\"\\\\]|\\\\.)*\"|'[^']*'|`[^`]*`")
 
 // choose returns the one server that a request means.

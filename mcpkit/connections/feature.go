@@ -3,9 +3,7 @@ package connections
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"runtime"
-	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
 
@@ -14,7 +12,6 @@ import (
 	"github.com/mcpcontract/mcpcontract/normalize"
 	"github.com/mcpcontract/mcpcontract/normalize/lookup"
 	"github.com/mcpcontract/mcpcontract/result"
-	"github.com/mcpcontract/mcpcontract/vault"
 )
 
 // maxPage bounds a page of a list on the wire, which fits the clients measured.
@@ -41,8 +38,11 @@ type feature struct {
 	pager     *paging.Pager
 }
 
+// registerTool is the one name that this package has to find in calls again.
 const registerTool = "register_server"
 
+// install adds the tools, and the middleware last: a feature that fails before it
+// leaves nothing behind.
 func (f *feature) install(in *mcpkit.Installer) error {
 	var err error
 	if f.pager, err = paging.New(in.Sealer(), "connections", maxPage); err != nil {
@@ -64,12 +64,16 @@ func (f *feature) install(in *mcpkit.Installer) error {
 	return nil
 }
 
+// normalizeArgs has the hints that the parser takes from a file's name and place
+// elsewhere.
 type normalizeArgs struct {
 	Text    string `json:"text" jsonschema:"the configuration as it was pasted"`
 	Dialect string `json:"dialect,omitempty" jsonschema:"the client whose configuration this is, such as claude-desktop; found out from the text if absent"`
 	OS      string `json:"os,omitempty" jsonschema:"the operating system where it is used; this one's if absent" schema:"enum=linux|windows|darwin"`
 }
 
+// normalized is a whole text. There is no cursor: a text that is too large for one
+// reply is too large to be looked at by a model, too.
 type normalized struct {
 	Format  string   `json:"format"`
 	Dialect string   `json:"dialect"`
@@ -77,6 +81,7 @@ type normalized struct {
 	Servers []Record `json:"servers"`
 }
 
+// normalizeTool answers what a text says, before anybody decides anything.
 func (f *feature) normalizeTool() mcpkit.Tool[normalizeArgs, normalized] {
 	return mcpkit.Tool[normalizeArgs, normalized]{
 		Name:  "normalize_config",
@@ -89,6 +94,8 @@ func (f *feature) normalizeTool() mcpkit.Tool[normalizeArgs, normalized] {
 	}
 }
 
+// normalize lifts each server by the names that the profile has now, so that it
+// shows the references which a registration would make.
 func (f *feature) normalize(_ context.Context, in normalizeArgs) (normalized, error) {
 	paste, err := parse([]byte(in.Text), &normalize.ParseOptions{Dialect: normalize.Dialect(in.Dialect), GOOS: in.OS})
 	if err != nil {
@@ -129,15 +136,19 @@ func describeRecord(record *jsonschema.Schema) {
 	}
 }
 
+// resolveArgs is what a person would type into a search box.
 type resolveArgs struct {
 	Reference string `json:"reference" jsonschema:"a repository address, a name in the registry, a package" schema:"maxLength=2048"`
 }
 
+// resolved has the evidence also where there is a record: a person may want to see
+// why it is this one.
 type resolved struct {
 	Server   Record        `json:"server"`
 	Evidence []lookup.Step `json:"evidence" jsonschema:"what was asked, in order, and what came of it"`
 }
 
+// resolveTool looks a reference up without registering anything.
 func (f *feature) resolveTool() mcpkit.Tool[resolveArgs, resolved] {
 	return mcpkit.Tool[resolveArgs, resolved]{
 		Name:  "resolve_reference",
@@ -158,6 +169,7 @@ func (f *feature) resolveTool() mcpkit.Tool[resolveArgs, resolved] {
 	}
 }
 
+// registerCommand is open to the world: it runs what it registers.
 func (f *feature) registerCommand() mcpkit.Command[registerArgs, registration, registered] {
 	return mcpkit.Command[registerArgs, registration, registered]{
 		Name:  registerTool,
@@ -174,10 +186,13 @@ func (f *feature) registerCommand() mcpkit.Command[registerArgs, registration, r
 	}
 }
 
+// listArgs has no filters: a profile has some dozens of connections at most.
 type listArgs struct {
 	Cursor string `json:"cursor,omitempty" jsonschema:"nextCursor of the page before"`
 }
 
+// listTool lists in pages. A list that changed between two pages is told rather
+// than shown with gaps.
 func (f *feature) listTool(in *mcpkit.Installer) mcpkit.Tool[listArgs, result.Page[Connection]] {
 	return mcpkit.Tool[listArgs, result.Page[Connection]]{
 		Name:  "list_servers",
@@ -195,15 +210,19 @@ func (f *feature) listTool(in *mcpkit.Installer) mcpkit.Tool[listArgs, result.Pa
 	}
 }
 
+// nameArgs is what all tools about one connection take.
 type nameArgs struct {
 	Name string `json:"name" jsonschema:"name of the connection, as list_servers shows it" schema:"maxLength=200"`
 }
 
+// enableArgs says the state and not the change, so that a call can be repeated.
 type enableArgs struct {
 	nameArgs
 	Enabled bool `json:"enabled" jsonschema:"true switches it on, false off"`
 }
 
+// enableTool asks nobody: what can be switched on was approved when it was
+// registered.
 func (f *feature) enableTool() mcpkit.Tool[enableArgs, Connection] {
 	return mcpkit.Tool[enableArgs, Connection]{
 		Name:        "set_enabled",
@@ -217,6 +236,8 @@ func (f *feature) enableTool() mcpkit.Tool[enableArgs, Connection] {
 	}
 }
 
+// probeTool is no reading tool: the server that it starts may do anything when it
+// is started, and the time is noted.
 func (f *feature) probeTool() mcpkit.Tool[nameArgs, probedReply] {
 	return mcpkit.Tool[nameArgs, probedReply]{
 		Name:  "probe_server",
@@ -233,21 +254,25 @@ func (f *feature) probeTool() mcpkit.Tool[nameArgs, probedReply] {
 	}
 }
 
+// probedReply is a report of the size of a reply.
 type probedReply struct {
 	report
 	CatalogChanged bool `json:"catalogChanged" jsonschema:"whether the tools differ from those at the registration"`
 }
 
+// exportArgs takes names, and not a filter: who exports knows what for.
 type exportArgs struct {
 	Dialect string   `json:"dialect" jsonschema:"the client to write for, such as claude-desktop, vscode or codex"`
 	Names   []string `json:"names,omitempty" jsonschema:"names of connections; all if absent" schema:"maxItems=1000 maxLength=200"`
 }
 
+// exported carries the text as a text: it is a file's content, in a form of its own.
 type exported struct {
 	Text  string   `json:"text" jsonschema:"the configuration, in the client's own format"`
 	Notes []string `json:"notes" jsonschema:"what the client's format cannot express"`
 }
 
+// exportTool reads records only, which have no values to give away.
 func (f *feature) exportTool() mcpkit.Tool[exportArgs, exported] {
 	return mcpkit.Tool[exportArgs, exported]{
 		Name:  "export_config",
@@ -260,72 +285,4 @@ func (f *feature) exportTool() mcpkit.Tool[exportArgs, exported] {
 			return exported{string(text), noteTexts(notes)}, err
 		},
 	}
-}
-
-// removal is what remove_server proposes.
-type removal struct {
-	Name      string   `json:"name"`
-	Transport string   `json:"transport" schema:"enum=stdio|http|sse|ws"`
-	Target    string   `json:"target"`
-	Secrets   []string `json:"secrets" jsonschema:"names of secrets that came with it and go with it"`
-
-	state string
-	entry *entry
-}
-
-// removed is what remove_server did.
-type removed struct {
-	Name    string   `json:"name"`
-	Secrets []string `json:"secrets"`
-}
-
-func (f *feature) removeCommand() mcpkit.Command[nameArgs, removal, removed] {
-	s := f.store
-	return mcpkit.Command[nameArgs, removal, removed]{
-		Name:  "remove_server",
-		Title: "Remove a connection",
-		Description: "Remove a registered connection, after a person approved that, with the secrets that came with it and that no other connection uses. " +
-			"To keep it and not use it, switch it off with set_enabled.",
-		Effect:    mcpkit.Destructive,
-		Approvals: f.approvals,
-		Plan:      s.planRemoval,
-		Receipt:   func(p removal) removed { return removed{p.Name, p.Secrets} },
-		Begin:     begin(s, s.remove),
-	}
-}
-
-func (s *Store) planRemoval(_ context.Context, in nameArgs) (mcpkit.Proposal[removal], error) {
-	var none mcpkit.Proposal[removal]
-	e, r, err := s.find(in.Name)
-	if err != nil {
-		return none, err
-	}
-	if r.Profile != s.profile.Name() {
-		return none, &result.Error{
-			Code:    CodeServerInherited,
-			Message: fmt.Sprintf("the connection %.100q belongs to profile %s: remove it there, or switch it off here", in.Name, r.Profile),
-		}
-	}
-	p := removal{
-		Name: e.Server.Name, Transport: string(e.Server.Transport), Target: target(&e.Server),
-		Secrets: s.orphans(e, nil), state: stateOf(r), entry: e,
-	}
-	lines := []string{fmt.Sprintf("remove server %q from profile %s", p.Name, s.profile.Name())}
-	lines = append(lines, wrap("it was: ", p.Target)...)
-	if len(p.Secrets) > 0 {
-		lines = append(lines, wrap("these secrets go with it: ", strings.Join(p.Secrets, ", "))...)
-	}
-	return mcpkit.Proposal[removal]{Plan: p, Base: map[string]string{basePath("server", p.Name): p.state}, Summary: lines}, nil
-}
-
-func (s *Store) remove(ctx context.Context, p removal, approval string) (removed, error) {
-	return commit(ctx, s, approval, removed{p.Name, p.Secrets}, func(tx *vault.Tx) error {
-		if err := s.unchanged(tx, p.Name, p.state); err != nil {
-			return err
-		}
-		if err := tx.DeleteRecord(s.profile.Name(), recordName(p.Name)); err != nil {
-			return err
-		}
-		return s.drop(tx, p.Secrets)
-	})
 }

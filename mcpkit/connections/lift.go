@@ -98,6 +98,8 @@ func (l *lifter) pick(hint, value string) string {
 	return name
 }
 
+// pairs lifts variables and headers, each under its own name. One that is still to
+// be filled in is no secret yet, though it may hold one beside.
 func (l *lifter) pairs(kind string, list []normalize.Pair) []normalize.Pair {
 	out := slices.Clone(list)
 	for i, p := range out {
@@ -160,6 +162,7 @@ func (l *lifter) args(list []string) []string {
 	return out
 }
 
+// pairStart is an option or a name with what separates it from its value.
 var pairStart = regexp.MustCompile(`^-{0,2}([A-Za-z_][A-Za-z0-9_.-]*)\s*[=:]\s*`)
 
 // splitPair takes NAME=value, Name: value and --option=value apart, also where an
@@ -214,6 +217,7 @@ func (l *lifter) text(hint, text string) string {
 	})
 }
 
+// replaceGroups replaces each match by what with makes of its groups.
 func replaceGroups(re *regexp.Regexp, text string, with func(groups []string) string) string {
 	return re.ReplaceAllStringFunc(text, func(match string) string { return with(re.FindStringSubmatch(match)) })
 }
@@ -243,6 +247,7 @@ func (l *lifter) address(hint, address string) string {
 	return out
 }
 
+// split lifts the parts of a text one by one.
 func (l *lifter) split(text, sep string, each func(string) string) string {
 	parts := strings.Split(text, sep)
 	for i, part := range parts {
@@ -251,6 +256,8 @@ func (l *lifter) split(text, sep string, each func(string) string) string {
 	return strings.Join(parts, sep)
 }
 
+// authority lifts what stands before the host: a password always, a user alone only
+// if it looks like a token.
 func (l *lifter) authority(hint, authority string) string {
 	i := strings.LastIndexByte(authority, '@')
 	if i < 0 || standsIn(authority[:i]) {
@@ -266,6 +273,8 @@ func (l *lifter) authority(hint, authority string) string {
 	return authority
 }
 
+// parameter lifts the value of one parameter, in the spelling of addresses, in which
+// it will be put back.
 func (l *lifter) parameter(param string) string {
 	name, value, ok := strings.Cut(param, "=")
 	if !ok || standsIn(value) || !namesSecret(name, value) && !isParameter(name, value) && !random(value) {
@@ -284,6 +293,7 @@ func isParameter(name, value string) bool {
 	return false
 }
 
+// oauth lifts the secret of a client. Its id is public.
 func (l *lifter) oauth(o *normalize.OAuth) *normalize.OAuth {
 	if o == nil {
 		return nil
@@ -323,6 +333,7 @@ const (
 	minSweepWord = 16
 )
 
+// swept reports whether a secret is replaced also where it was not found.
 func swept(value string) bool {
 	return len(value) >= minSweepWord || len(value) >= minSweep && strings.Trim(value, letters) != ""
 }

@@ -107,6 +107,7 @@ func random(s string) bool {
 	return digit >= 3 && count(letters) >= 3 && count(capitals) >= 3
 }
 
+// Sets of characters.
 const (
 	letters  = "abcdefghijklmnopqrstuvwxyz"
 	capitals = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -119,6 +120,8 @@ func standsIn(value string) bool {
 	return strings.Contains(value, "${") || reference.MatchString(value)
 }
 
+// reference is a value that is nothing but a reference, a command, a placeholder or
+// asterisks.
 var reference = regexp.MustCompile(`^(?:\$[A-Za-z_]\w*|%[A-Za-z_]\w*%|\{(?:env|file):[^{}]*\}|\{\{[^{}]*\}\}|\$\(.*\)|` + "`.*`" + `|<[^<>]*>|\*+)$`)
 
 // identifier makes the name of a variable of any text, "" if nothing of it can be
@@ -151,4 +154,5 @@ func identifier(text string) string {
 // maxIdentifier bounds the part of a name that comes from elsewhere.
 const maxIdentifier = 48
 
+// variable is a name that every system takes for a variable.
 var variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,99}$`)

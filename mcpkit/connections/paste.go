@@ -161,6 +161,7 @@ func (s *Store) kept(id string) (keptText, error) {
 	return keptText{}, &result.Error{Code: CodePasteExpired, Message: "the text of this proposal is no longer kept: prepare it again"}
 }
 
+// tooLarge says the limit, and what to do: most large texts are a whole settings file.
 func tooLarge(size int) error {
 	return &result.Error{
 		Code:    CodeTooLarge,
@@ -181,8 +182,10 @@ type incoming struct {
 	kept bool // it is in the vault by now
 }
 
+// incomingKey finds an incoming in a context.
 type incomingKey struct{}
 
+// incomingOf reports whether a call brought its request itself.
 func incomingOf(ctx context.Context) (*incoming, bool) {
 	in, ok := ctx.Value(incomingKey{}).(*incoming)
 	return in, ok

@@ -18,6 +18,8 @@ import (
 	"github.com/mcpcontract/mcpcontract/vault"
 )
 
+// registerArgs are what a registration is prepared with. By the time a command sees
+// them, Text is the id of the text.
 type registerArgs struct {
 	Text      string `json:"text,omitempty" jsonschema:"the configuration as it was pasted, in any client's form: JSON, TOML, YAML, a command line, an install link, Markdown" schema:"maxLength=61440"`
 	Reference string `json:"reference,omitempty" jsonschema:"in place of a text what names the server: a repository address, a name in the registry, a package" schema:"maxLength=2048"`

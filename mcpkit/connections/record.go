@@ -109,6 +109,7 @@ func RecordOf(s *normalize.Server, launch *normalize.Launch, notes []normalize.N
 	return r
 }
 
+// targetOf joins what a record says with what its launch resolves to.
 func targetOf(s *normalize.Server, l *normalize.Launch) Target {
 	t := Target{
 		Transport: string(s.Transport), Command: l.Command, Args: l.Args,
@@ -127,8 +128,10 @@ func targetOf(s *normalize.Server, l *normalize.Launch) Target {
 	return t
 }
 
+// milliseconds keeps fractions: timeouts may be given as such.
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
+// pairMap loses the order, which means nothing to the reader of a reply.
 func pairMap(list []normalize.Pair) map[string]string {
 	m := make(map[string]string, len(list))
 	for _, p := range list {
@@ -159,6 +162,7 @@ func oauthJSON(o *normalize.OAuth) json.RawMessage {
 	return bytes.TrimSpace(b.Bytes())
 }
 
+// noteTexts gives codes with subjects, without sentences: they are the stable part.
 func noteTexts(notes []normalize.Note) []string {
 	out := make([]string, len(notes))
 	for i, n := range notes {

@@ -122,4 +122,5 @@ func word(text string) string {
 	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }
 
+// plainWord is what no shell reads as anything else.
 var plainWord = regexp.MustCompile(`^[A-Za-z0-9_:.-]+$`)

@@ -132,6 +132,7 @@ type entry struct {
 	VerifiedAt time.Time    `json:"verifiedAt"`
 }
 
+// connection is what a list shows of an entry.
 func (e *entry) connection(r *vault.Record) Connection {
 	return Connection{
 		Name: e.Server.Name, Transport: string(e.Server.Transport), Target: target(&e.Server),
@@ -208,6 +209,7 @@ func checkName(name string) error {
 	return nil
 }
 
+// decodeEntry reads what put wrote.
 func decodeEntry(r *vault.Record) (*entry, error) {
 	var e entry
 	if err := json.Unmarshal(r.Data, &e); err != nil {
@@ -216,6 +218,7 @@ func decodeEntry(r *vault.Record) (*entry, error) {
 	return &e, nil
 }
 
+// recordInvalid is about a record that something else wrote under such a name.
 func recordInvalid(r *vault.Record, err error) error {
 	return &result.Error{
 		Code:    CodeRecordInvalid,
@@ -392,6 +395,7 @@ func (s *Store) put(tx *vault.Tx, enabled bool, e *entry) error {
 	return tx.SetRecord(s.profile.Name(), vault.Record{Name: recordName(e.Server.Name), Data: data, Enabled: enabled})
 }
 
+// now has the precision that JSON texts of times are compared with.
 func (s *Store) now() time.Time { return s.opts.Now().UTC().Truncate(time.Millisecond) }
 
 // Export writes the named connections, or all, in the form of a client. Secrets
@@ -442,6 +446,7 @@ func (s *Store) vars(sealedNames []string, fresh map[string]string) []normalize.
 	}
 }
 
+// originPasted is the origin of values that come from the text itself.
 const originPasted = "pasted"
 
 // vaultVars answers from the vault. What cannot be read is missing; who needs to

@@ -91,6 +91,7 @@ type jsonWriter struct {
 	change func(key, value string) string
 }
 
+// value copies one value that stands under key.
 func (w *jsonWriter) value(key string) error {
 	token, err := w.dec.Token()
 	if err != nil {
@@ -136,6 +137,7 @@ func (w *jsonWriter) group(key string, open json.Delim) error {
 	return nil
 }
 
+// encode writes a name or a value that has no parts. Numbers keep their text.
 func (w *jsonWriter) encode(v any) error {
 	enc := json.NewEncoder(&w.out)
 	enc.SetEscapeHTML(false)
