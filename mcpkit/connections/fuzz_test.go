@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -95,41 +97,61 @@ func FuzzLift(f *testing.F) {
 	f.Add([]byte(`{"mcpServers":{"a":{"command":"x","args":["--token","canary-1","--header=X-Key: canary-2"],"env":{"T_KEY":"canary-33","U":"a ${B}"}}}}`))
 	f.Add([]byte(`{"mcpServers":{"a":{"url":"https://u:canary-1@x.example.com/Zq7Vt2Lm9Rx4Kc8Wb3Nd6Hf1?key=c","headers":{"Authorization":"Bearer canary-2"}}}}`))
 	f.Add([]byte("[mcp_servers.a]\ncommand = \"sh\"\nargs = [\"-c\", \"TOKEN=canary-1 x\"]\n"))
-	f.Fuzz(func(t *testing.T, text []byte) {
-		paste, err := normalize.Parse(text, nil)
-		if err != nil {
-			return
-		}
-		for i := range paste.Servers {
-			s := &paste.Servers[i]
-			if s.Err != nil {
-				continue
-			}
-			lifted, found := connections.Lift(s)
-			record, err := json.Marshal(&lifted)
+	f.Fuzz(checkLift)
+}
+
+// The same of all texts that package normalize is tested with.
+func TestLiftKeepsLaunches(t *testing.T) {
+	wants, err := filepath.Glob("../../normalize/testdata/*/*.want")
+	if err != nil || len(wants) < 90 {
+		t.Fatalf("%d files, %v", len(wants), err)
+	}
+	for _, want := range wants {
+		file := strings.TrimSuffix(want, ".want")
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			text, err := os.ReadFile(file)
 			if err != nil {
 				t.Fatal(err)
 			}
-			for name, value := range found {
-				if len(value) >= 16 && !strings.ContainsAny(value, "\"\\<>&\u2028\u2029") && strings.Contains(string(record), value) && !strings.Contains(name, value) {
-					t.Errorf("%q is in %s", value, record)
-				}
-			}
-			vars := func(name string) (string, string, bool) {
-				value, ok := found[name]
-				return value, "pasted", ok
-			}
-			want, _, err := s.Expand(context.Background(), nil, &normalize.ExpandOptions{GOOS: "linux"})
-			if err != nil {
-				continue
-			}
-			got, _, err := lifted.Expand(context.Background(), []normalize.Vars{vars}, &normalize.ExpandOptions{GOOS: "linux"})
-			if err != nil {
-				t.Fatalf("%s: %v", record, err)
-			}
-			if diff := cmp.Diff([]any{want.Command, want.Args, want.Env, want.URL, want.Headers}, []any{got.Command, got.Args, got.Env, got.URL, got.Headers}); diff != "" {
-				t.Errorf("launch (-want +got):\n%s", diff)
+			checkLift(t, text)
+		})
+	}
+}
+
+func checkLift(t *testing.T, text []byte) {
+	paste, err := normalize.Parse(text, nil)
+	if err != nil {
+		return
+	}
+	for i := range paste.Servers {
+		s := &paste.Servers[i]
+		if s.Err != nil {
+			continue
+		}
+		lifted, found := connections.Lift(s)
+		record, err := json.Marshal(&lifted)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, value := range found {
+			if len(value) >= 16 && !strings.ContainsAny(value, "\"\\<>&\u2028\u2029") && strings.Contains(string(record), value) && !strings.Contains(name, value) {
+				t.Errorf("%q is in %s", value, record)
 			}
 		}
-	})
+		vars := func(name string) (string, string, bool) {
+			value, ok := found[name]
+			return value, "pasted", ok
+		}
+		want, _, err := s.Expand(context.Background(), nil, &normalize.ExpandOptions{GOOS: "linux"})
+		if err != nil {
+			continue
+		}
+		got, _, err := lifted.Expand(context.Background(), []normalize.Vars{vars}, &normalize.ExpandOptions{GOOS: "linux"})
+		if err != nil {
+			t.Fatalf("%s: %v", record, err)
+		}
+		if diff := cmp.Diff([]any{want.Command, want.Args, want.Env, want.URL, want.Headers}, []any{got.Command, got.Args, got.Env, got.URL, got.Headers}); diff != "" {
+			t.Errorf("launch (-want +got):\n%s", diff)
+		}
+	}
 }

@@ -125,7 +125,7 @@ func (l *lifter) value(hint, value string) string {
 	prefix := scheme.FindString(value)
 	rest := value[len(prefix):]
 	switch {
-	case standsIn(value):
+	case standsIn(value), standsIn(rest):
 	case namesSecret(name, rest), prefix != "" && namesSecret("token", rest) && len(rest) >= minWeak:
 		return prefix + l.seal(hint, rest)
 	case random(value):

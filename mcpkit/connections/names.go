@@ -114,15 +114,16 @@ const (
 	digits   = "0123456789"
 )
 
-// standsIn reports whether a value is a reference in some client's spelling, so
-// that there is no secret in it.
+// standsIn reports whether a value is a reference in some client's spelling, a
+// command, or a request to put a value there, so that there is no secret in it.
 func standsIn(value string) bool {
-	return strings.Contains(value, "${") || reference.MatchString(value)
+	return strings.Contains(value, "${") || reference.MatchString(value) || request.MatchString(value)
 }
 
-// reference is a value that is nothing but a reference, a command, a placeholder or
-// asterisks.
-var reference = regexp.MustCompile(`^(?:\$[A-Za-z_]\w*|%[A-Za-z_]\w*%|\{(?:env|file):[^{}]*\}|\{\{[^{}]*\}\}|\$\(.*\)|` + "`.*`" + `|<[^<>]*>|\*+)$`)
+var (
+	reference = regexp.MustCompile(`^(?:\$[A-Za-z_]\w*|%[A-Za-z_]\w*%|\{(?:env|file):[^{}]*\}|\{\{[^{}]*\}\}|\$\(.*\)|` + "`.*`" + `|<[^<>]*>|\[[^\[\]]*\]|\*+)$`)
+	request   = regexp.MustCompile(`(?i)\byour[-_ ]|(?:goes|key|token|secret|password)[-_ ]here$|change[-_]?me|replace[-_]?(?:me|with|this)|insert[-_ ](?:your|key|token|api)|placeholder|xxxx|\.\.\.$|…$`)
+)
 
 // identifier makes the name of a variable of any text, "" if nothing of it can be
 // used.

@@ -54,6 +54,7 @@ func TestSecretsOfAText(t *testing.T) {
 		{"a word that is a password", `{"command":"npx","args":["server-postgres"],"env":{"PGPASSWORD":"postgres"}}`, `:"postgres"`, `["server-postgres"]`},
 		{"references", `{"command":"x","args":["--token","${A}","--key=$B"],"env":{"TOKEN":"${env:C}","KEY":"pre-${D}"},"disabled":true}`, "_2", `["--token","${A}","--key=$B"],"env":{"KEY":"pre-${D}","TOKEN":"${C}"}`},
 		{"placeholders", `{"command":"x","env":{"API_KEY":"YOUR_API_KEY","TOKEN":"<your-token>"},"args":["--token","sk-xxxxxxxxxxxxxxxxxxxxxxxx"]}`, "${", `"API_KEY":"YOUR_API_KEY","TOKEN":"<your-token>"`},
+		{"placeholders in other places", `{"url":"https://x.example.com/mcp?key=YOUR_KEY","headers":{"Authorization":"Bearer $(cat ~/.tok)","X-Api-Key":"[your key]","X-Token":"Bearer YOUR_TOKEN"}}`, "${", `?key=YOUR_KEY`},
 		{"switches and small numbers", `{"command":"x","args":["--auth","true"],"env":{"MAX_TOKENS":"4096","USE_TOKEN":"true"}}`, "${", `"MAX_TOKENS":"4096"`},
 		{"names of models, commits and images", `{"command":"x","args":["--model","claude-sonnet-4-5-20250929","acme/mcp-token:latest","git+https://x.example.com/a@0123456789abcdef0123456789abcdef01234567"],"env":{"ID":"123e4567-e89b-12d3-a456-426614174000"}}`, "${", `"acme/mcp-token:latest"`},
 		{"a key that is none", `{"command":"x","args":["--sort-key","name","monkey=1"]}`, "${", `["--sort-key","name","monkey=1"]`},
