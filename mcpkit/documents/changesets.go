@@ -47,7 +47,7 @@ type operation struct {
 
 func operationOf(o changeset.Operation) operation {
 	return operation{
-		Op: string(o.Op), ID: o.ID, NewID: o.NewID, Kind: o.Kind, Title: o.Title, OldPath: o.OldPath, NewPath: o.NewPath,
+		Op: string(o.Op), ID: o.ID, NewID: o.NewID, Kind: word(o.Kind), Title: word(o.Title), OldPath: o.OldPath, NewPath: o.NewPath,
 		BaseHash: o.BaseHash, NewHash: o.NewHash, OldSize: o.OldSize, NewSize: o.NewSize,
 	}
 }

@@ -91,14 +91,15 @@ type nodeList struct {
 	Provenance result.Provenance `json:"provenance"`
 }
 
-// list returns the page of nodes that cursor asks for.
-func (d *documents) list(q paging.Query, cursor string, g *docgraph.Graph, nodes []changeset.Node) (nodeList, error) {
+// list returns the page of nodes that cursor asks for, with room for extra bytes
+// beside it.
+func (d *documents) list(q paging.Query, cursor string, g *docgraph.Graph, nodes []changeset.Node, extra int) (nodeList, error) {
 	list := nodeList{Total: len(nodes), Provenance: d.provenance(g)}
 	items := make([]nodeInfo, len(nodes))
 	for i, n := range nodes {
 		items[i] = infoOf(n)
 	}
-	page, err := paging.Items(q, cursor, g.Snapshot().Revision, paging.Cost(list), items)
+	page, err := paging.Items(q, cursor, g.Snapshot().Revision, paging.Cost(list)+extra, items)
 	list.Items, list.NextCursor = page.Items, page.NextCursor
 	return list, err
 }
@@ -115,7 +116,7 @@ func (d *documents) filterTool() mcpkit.Tool[filterArgs, nodeList] {
 				return nodeList{}, err
 			}
 			nodes := g.Filter(docgraph.Filter{Kind: args.Kind, Status: args.Status, Tag: args.Tag})
-			return d.list(d.pager.Query("filter_nodes", args.Kind, args.Status, args.Tag), args.Cursor, g, nodes)
+			return d.list(d.pager.Query("filter_nodes", args.Kind, args.Status, args.Tag), args.Cursor, g, nodes, 0)
 		},
 	}
 }
@@ -135,18 +136,34 @@ func (d *documents) backlinksTool() mcpkit.Tool[nodeArgs, nodeList] {
 			if err != nil {
 				return nodeList{}, err
 			}
-			return d.list(d.pager.Query("backlinks", args.ID), args.Cursor, g, nodes)
+			return d.list(d.pager.Query("backlinks", args.ID), args.Cursor, g, nodes, 0)
 		},
 	}
 }
 
 type dependencyList struct {
 	nodeList
-	Problems []problem `json:"problems" jsonschema:"cycles that were cut and dependencies that are no nodes, the first 20"`
+	Problems []problem `json:"problems" jsonschema:"cycles that were cut and dependencies that are no nodes, at most 20"`
 }
 
-// maxShown bounds the problems beside a list.
-const maxShown = 20
+// The problems beside a list are bounded in number and in bytes.
+const (
+	maxShown      = 20
+	maxShownBytes = 3_000
+)
+
+// shown returns the first problems.
+func shown(found []changeset.Problem) []problem {
+	list, room := []problem{}, maxShownBytes
+	for _, p := range found[:min(len(found), maxShown)] {
+		item := problemOf(p)
+		if room -= paging.Cost(item) + len(","); room < 0 && len(list) > 0 {
+			break
+		}
+		list = append(list, item)
+	}
+	return list
+}
 
 func (d *documents) dependenciesTool() mcpkit.Tool[nodeArgs, dependencyList] {
 	return mcpkit.Tool[nodeArgs, dependencyList]{
@@ -164,19 +181,28 @@ func (d *documents) dependenciesTool() mcpkit.Tool[nodeArgs, dependencyList] {
 			if err != nil {
 				return dependencyList{}, err
 			}
-			var list dependencyList
-			list.nodeList, err = d.list(d.pager.Query("dependencies", args.ID), args.Cursor, g, nodes)
-			for _, p := range found[:min(len(found), maxShown)] {
-				list.Problems = append(list.Problems, problem(p))
-			}
-			return list, err
+			problems := shown(found)
+			list, err := d.list(d.pager.Query("dependencies", args.ID), args.Cursor, g, nodes, paging.Cost(problems))
+			return dependencyList{list, problems}, err
 		},
 	}
 }
 
 type effect struct {
 	nodeInfo
-	Via []string `json:"via" jsonschema:"ids from the changed node to this one: each refers to the one before it"`
+	Via []string `json:"via" jsonschema:"ids from the changed node to this one: each refers to the one before it; ... stands for a part of a long chain"`
+}
+
+// maxVia bounds a chain on the wire, in bytes.
+const maxVia = 3_000
+
+// chain returns the beginning of a chain of ids, and its end.
+func chain(ids []string) []string {
+	last := len(ids) - 1
+	if paging.Cost(ids) <= maxVia {
+		return ids
+	}
+	return append(names(ids[:last], maxVia-paging.Cost(ids[last])), ids[last])
 }
 
 type effectList struct {
@@ -202,14 +228,31 @@ func (d *documents) impactTool() mcpkit.Tool[nodeArgs, effectList] {
 			if err != nil {
 				return effectList{}, err
 			}
-			list := effectList{Total: len(found), Provenance: d.provenance(g)}
-			items := make([]effect, len(found))
-			for i, e := range found {
-				items[i] = effect{infoOf(e.Node), e.Via()}
-			}
-			page, err := paging.Items(d.pager.Query("impact", args.ID), args.Cursor, g.Snapshot().Revision, paging.Cost(list), items)
-			list.Items, list.NextCursor = page.Items, page.NextCursor
-			return list, err
+			return d.effects(d.pager.Query("impact", args.ID), args.Cursor, g, found)
 		},
 	}
+}
+
+// effects returns one page of what a change may touch. It makes only the chains
+// of that page: together those of a long chain grow with its square.
+func (d *documents) effects(q paging.Query, cursor string, g *docgraph.Graph, found []docgraph.Effect) (effectList, error) {
+	list := effectList{Total: len(found), Provenance: d.provenance(g)}
+	revision := g.Snapshot().Revision
+	from, err := q.Open(cursor, revision)
+	if err != nil {
+		return effectList{}, err
+	}
+	from = min(from, len(found))
+	room := d.pager.Room() - paging.Cost(list)
+	for _, e := range found[from:] {
+		item := effect{infoOf(e.Node), chain(e.Via())}
+		if room -= paging.Cost(item) + len(","); room < 0 && len(list.Items) > 0 {
+			break
+		}
+		list.Items = append(list.Items, item)
+	}
+	if next := from + len(list.Items); next < len(found) {
+		list.NextCursor, err = q.Seal(next, revision)
+	}
+	return list, err
 }

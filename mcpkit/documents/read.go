@@ -7,6 +7,7 @@ import (
 
 	"github.com/mcpcontract/mcpcontract/changeset"
 	"github.com/mcpcontract/mcpcontract/changeset/docgraph"
+	"github.com/mcpcontract/mcpcontract/internal/wording"
 	"github.com/mcpcontract/mcpcontract/mcpkit"
 	"github.com/mcpcontract/mcpcontract/mcpkit/internal/paging"
 	"github.com/mcpcontract/mcpcontract/result"
@@ -27,11 +28,32 @@ type nodeInfo struct {
 	Kind   string   `json:"kind"`
 	Status string   `json:"status,omitempty"`
 	Path   string   `json:"path" jsonschema:"relative to the folder of the documents"`
-	Tags   []string `json:"tags,omitempty"`
+	Tags   []string `json:"tags,omitempty" jsonschema:"... at the end stands for more"`
 }
 
 func infoOf(n changeset.Node) nodeInfo {
-	return nodeInfo{ID: n.ID, Title: n.Title, Kind: n.Kind, Status: n.Status, Path: n.Path, Tags: n.Tags}
+	return nodeInfo{ID: n.ID, Title: word(n.Title), Kind: word(n.Kind), Status: word(n.Status), Path: n.Path, Tags: names(n.Tags, maxTags)}
+}
+
+// Files may say what they like at any length, and one that does must not make a
+// page of a list too large to be sent, since nothing after it could be read.
+const (
+	maxText = 200   // bytes of a kind, a status or a title
+	maxTags = 1_000 // bytes of all tags of a node on the wire
+	maxRefs = 2_000 // bytes of all its links, and of all that it depends on
+)
+
+// word cuts a text that should be a few words.
+func word(s string) string { return wording.Clip(s, maxText) }
+
+// names cuts a list to so many bytes on the wire, with a mark where it does.
+func names(list []string, limit int) []string {
+	for i, name := range list {
+		if limit -= paging.Cost(name) + len(","); limit < 0 {
+			return append(slices.Clone(list[:i]), wording.Mark)
+		}
+	}
+	return list
 }
 
 func (d *documents) readTools(in *mcpkit.Installer) []mcpkit.Feature {
@@ -130,7 +152,7 @@ func (d *documents) info(g *docgraph.Graph) projectInfo {
 func counts(of map[string]int) []count {
 	list := make([]count, 0, len(of))
 	for name, n := range of {
-		list = append(list, count{name, n})
+		list = append(list, count{word(name), n})
 	}
 	slices.SortFunc(list, func(a, b count) int {
 		if a.Nodes != b.Nodes {
@@ -155,8 +177,8 @@ func views(declared []changeset.View) []view {
 // nodePage is one page of a document.
 type nodePage struct {
 	nodeInfo
-	DependsOn  []string          `json:"depends_on" jsonschema:"ids that the front matter names"`
-	Links      []string          `json:"links" jsonschema:"ids that the text links to"`
+	DependsOn  []string          `json:"depends_on" jsonschema:"ids that the front matter names; ... at the end stands for more"`
+	Links      []string          `json:"links" jsonschema:"ids that the text links to; ... at the end stands for more"`
 	SHA256     string            `json:"sha256" jsonschema:"digest of the whole file" schema:"kind=sha256"`
 	Size       int64             `json:"size" jsonschema:"bytes of the whole file"`
 	Text       string            `json:"text" jsonschema:"this page of the Markdown after the front matter"`
@@ -187,11 +209,11 @@ func (d *documents) nodeTool(in *mcpkit.Installer) mcpkit.Tool[nodeArgs, nodePag
 				return nodePage{}, err
 			}
 			page := nodePage{
-				nodeInfo: infoOf(n), DependsOn: n.DependsOn, Links: n.Links, SHA256: n.Hash, Size: n.Size,
+				nodeInfo: infoOf(n), DependsOn: names(n.DependsOn, maxRefs), Links: names(n.Links, maxRefs), SHA256: n.Hash, Size: n.Size,
 				Provenance: provenance(g, d.opts.Adapter, n.Hash),
 			}
 			text := strings.ToValidUTF8(string(body), "\uFFFD")
-			// Long lists of links must not leave a page without text.
+			// What is said about the node must not leave a page without text.
 			room := max(d.pager.Room()-paging.Cost(page), d.opts.MaxPage/4)
 			next := 0
 			page.Text, next = paging.Text(text, min(from, len(text)), room)
@@ -214,6 +236,14 @@ type problem struct {
 	ID       string `json:"id,omitempty" jsonschema:"the node"`
 	Path     string `json:"path,omitempty" jsonschema:"the file, relative to the folder of the documents"`
 	Message  string `json:"message"`
+}
+
+// maxMessage bounds what is said of one problem, in bytes.
+const maxMessage = 1_000
+
+func problemOf(p changeset.Problem) problem {
+	p.Message = wording.Clip(p.Message, maxMessage)
+	return problem(p)
 }
 
 type validation struct {
@@ -246,7 +276,7 @@ func (d *documents) problems(q paging.Query, cursor string, g *docgraph.Graph, f
 	v := validation{Valid: true, Total: len(found), Provenance: d.provenance(g)}
 	list := make([]problem, len(found))
 	for i, p := range found {
-		list[i] = problem(p)
+		list[i] = problemOf(p)
 		v.Valid = v.Valid && p.Severity != changeset.SeverityError
 	}
 	page, err := paging.Items(q, cursor, paging.Digest(list), paging.Cost(v), list)

@@ -2,6 +2,8 @@ package documents_test
 
 import (
 	"encoding/json"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -237,5 +239,88 @@ func TestRenderStatus(t *testing.T) {
 	p.write(t, "site/outline.html", string(page))
 	if got := get[status](t, c, "render_status", `{}`); got.Items[0].State != "current" || got.Items[0].Expected != got.Items[0].Actual {
 		t.Errorf("after rendering: %+v", got.Items[0])
+	}
+}
+
+// One document whose front matter says far too much leaves every list readable to
+// its end, and its own text too.
+func TestLongFields(t *testing.T) {
+	many := func(name string, n int) string {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, "%s%05d, ", name, i)
+		}
+		return b.String()
+	}
+	files := sample()
+	files["docs/long.md"] = "---\nid: long\nkind: " + strings.Repeat("k", 25_000) + "\nstatus: " + strings.Repeat("s", 25_000) + "\n---\nWords, and [[storage]].\n"
+	files["docs/many.md"] = "---\nid: many\ntags: [" + many("t", 3000) + "]\ndepends_on: [storage, " + many("d", 3000) + "]\n---\nWords.\n"
+	files["docs/links.md"] = "---\nid: links\n---\nWords. [[" + strings.ReplaceAll(many("l", 3000), ", ", "]] [[") + "storage]]\n"
+	p := newProject(t, files)
+	c := wiretest.Dial(t, p.server(t), wiretest.Stateless, "zed")
+	for tool, fields := range map[string][]any{
+		"filter_nodes": {}, "search": {"query", "words"}, "backlinks": {"id", "storage"}, "impact": {"id", "storage"}, "validate_project": {},
+		"dependencies": {"id", "many"},
+	} {
+		seen, total := readList(t, c, tool, fields...)
+		if seen != total {
+			t.Errorf("%s: %d of %d in all pages", tool, seen, total)
+		}
+	}
+	for id, want := range map[string]string{"long": "Words, and", "many": "Words.", "links": "Words. [[l00000]]"} {
+		if got := get[struct{ Text string }](t, c, "get_node", object("id", id)).Text; !strings.HasPrefix(got, want) {
+			t.Errorf("%s: got %.100q", id, got)
+		}
+	}
+	if got := c.Call(t, "project_info", `{}`); got.IsError {
+		t.Errorf("project_info: %.300s", got.JSON())
+	}
+	id := newChangeset(t, c)
+	get[changesetReply](t, c, "propose_node_move", object("changesetId", id, "id", "long", "path", "l.md"))
+	get[changesetReply](t, c, "get_changeset", object("changesetId", id))
+}
+
+// readList reads all pages of a list, and returns how many items there were and
+// how many there should be.
+func readList(t *testing.T, c *wiretest.Peer, tool string, fields ...any) (seen, total int) {
+	t.Helper()
+	cursor := fields
+	for range 1000 {
+		var page struct {
+			Items, Problems []json.RawMessage
+			Total           int
+			NextCursor      string
+		}
+		r := c.Call(t, tool, object(cursor...))
+		if len(r.JSON()) > 10_000 {
+			t.Errorf("%s: a page of %d bytes", tool, len(r.JSON()))
+		}
+		if err := json.Unmarshal([]byte(r.JSON()), &page); err != nil || r.IsError {
+			t.Fatalf("%s: %v, %.300s", tool, err, r.JSON())
+		}
+		items := page.Items
+		if items == nil {
+			items = page.Problems
+		}
+		seen += len(items)
+		if page.NextCursor == "" {
+			return seen, page.Total
+		}
+		cursor = append(slices.Clone(fields), "cursor", page.NextCursor)
+	}
+	t.Fatal("no end")
+	return 0, 0
+}
+
+// The chains of a long line of documents are cut, and the last one can be read.
+func TestLongChain(t *testing.T) {
+	files := map[string]string{"docs/n0000.md": "---\nid: n0000\n---\n"}
+	for i := 1; i < 1500; i++ {
+		files[fmt.Sprintf("docs/n%04d.md", i)] = fmt.Sprintf("---\nid: n%04d\ndepends_on: [n%04d]\n---\n", i, i-1)
+	}
+	c := wiretest.Dial(t, newProject(t, files).server(t), wiretest.Stateless, "zed")
+	seen, total := readList(t, c, "impact", "id", "n0000")
+	if seen != 1499 || total != 1499 {
+		t.Errorf("%d of %d in all pages, want 1499", seen, total)
 	}
 }
