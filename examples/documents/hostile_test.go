@@ -18,7 +18,11 @@ func hostileValues() []any {
 		"templates/plan.md", ".mcpdocs/tokens/approvals.log", ".git/hooks/pre-commit", "plans/../docs/lamp.md", "plans//x.md", "plans/x.md",
 		"a\x00b", `C:\x`, `\\host\share`, "file:///etc/passwd", "$(touch pwned)", "`touch pwned`", "; touch pwned", "{{.}}", "\u202e", "",
 		strings.Repeat("x", 5000), strings.Repeat("../", 400) + "x", "apply", 0, -1, 1e300, true, nil,
-		[]any{"x"}, []any{"../x"}, []any{}, map[string]any{"apply": true}, map[string]any{},
+		[]any{"x"},
+		[]any{"../x"},
+		[]any{},
+		map[string]any{"apply": true},
+		map[string]any{},
 	}
 }
 
@@ -42,8 +46,11 @@ func hostileCalls(tool *listedTool, good args) []args {
 		calls = append(calls, all)
 		if tool.Name == "candidate_apply" {
 			for _, request := range []args{
-				{"op": value}, {"op": "prepare", "candidateId": value}, {"op": "apply", "proposalToken": value},
-				{"op": "apply", "proposalToken": good["proposalToken"], "candidateId": value}, {"op": "prepare", "candidateId": "sly", "path": value},
+				{"op": value},
+				{"op": "prepare", "candidateId": value},
+				{"op": "apply", "proposalToken": value},
+				{"op": "apply", "proposalToken": good["proposalToken"], "candidateId": value},
+				{"op": "prepare", "candidateId": "sly", "path": value},
 			} {
 				calls = append(calls, args{"request": request})
 			}

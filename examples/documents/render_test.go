@@ -28,9 +28,9 @@ func TestRender(t *testing.T) {
 		for _, item := range s.good(t, "render_status", nil).Items {
 			all = append(all, item.State)
 		}
-		return strings.Join(all, " ")
+		return strings.Join(all, ", ")
 	}
-	if got := states(); got != "missing missing" {
+	if got := states(); got != "missing, missing" {
 		t.Errorf("before: %s", got)
 	}
 	before := f.tree(t, "site", ".mcpdocs")
@@ -38,17 +38,17 @@ func TestRender(t *testing.T) {
 	if page := f.read(t, "site/outline.html"); code != 0 || stderr != "" || !strings.HasPrefix(out, "site/outline.html (outline, ") || !strings.Contains(page, "Night watch") {
 		t.Errorf("ended with %d: %s%s", code, out, stderr)
 	}
-	if got := states(); got != "current missing" {
+	if got := states(); got != "current, missing" {
 		t.Errorf("after one: %s", got)
 	}
 	if out, stderr, code = f.command(t, "render"); code != 0 || strings.Count(out, "\n") != 2 {
 		t.Errorf("ended with %d: %s%s", code, out, stderr)
 	}
-	if got := states(); got != "current current" {
+	if got := states(); got != "current, current" {
 		t.Errorf("after all: %s", got)
 	}
 	f.replace(t, "docs/lamp.md", "title: The lamp", "title: The large lamp")
-	if got := states(); got != "stale stale" {
+	if got := states(); got != "stale, stale" {
 		t.Errorf("after a change: %s", got)
 	}
 	f.replace(t, "docs/lamp.md", "title: The large lamp", "title: The lamp")
