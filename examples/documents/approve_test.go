@@ -3,6 +3,9 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"os"
+	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -181,4 +184,35 @@ func TestElicit(t *testing.T) {
 			})
 		}
 	}
+}
+
+// The command that a reply tells can be typed in a shell, in any folder, whatever
+// the project's folder is called.
+func TestApprovalCommandInAShell(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("there is no sh on Windows")
+	}
+	f := folder(filepath.Join(t.TempDir(), "it's $HOME; `x` \"a\" \u00fc"))
+	if err := os.CopyFS(string(f), os.DirFS(string(sampleProject(t)))); err != nil {
+		t.Fatal(err)
+	}
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	relative, err := filepath.Rel(here, string(f))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := folder(relative).serve(t, structured, "--proposal-writer", "agent", "-approve", "command")
+	defer s.stop(t)
+	s.stage(t, f, "bulbs", "plans/bulbs.md", "# Plan\n")
+	proposed := s.good(t, "candidate_apply", prepare("bulbs"))
+	cmd := clitest.Command(t)
+	script := `documents() { "$0" "$@"; }; ` + proposed.ApprovalCommand
+	cmd.Path, cmd.Args, cmd.Dir = "/bin/sh", []string{"sh", "-c", script, cmd.Path}, t.TempDir()
+	if out, err := cmd.CombinedOutput(); err != nil || !strings.HasPrefix(string(out), "approved ") {
+		t.Errorf("%s: %v, %s", proposed.ApprovalCommand, err, out)
+	}
+	s.good(t, "candidate_apply", apply(proposed.ProposalToken))
 }
