@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/mcpcontract/mcpcontract/examples/internal/peer"
 )
 
 func TestInit(t *testing.T) {
@@ -22,7 +24,7 @@ func TestInit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, msgs, code := h.command(t, "", "init", "-profile", "work")
+	out, msgs, code := runCommand(t, "", "init", "-profile", "work")
 	if code != 0 || out == "" || strings.Contains(out, "made the vault") || !strings.Contains(out, "made the profile work") {
 		t.Errorf("again: %d %s%s", code, out, msgs)
 	}
@@ -31,7 +33,7 @@ func TestInit(t *testing.T) {
 	}
 
 	elsewhere := filepath.Join(h.dir, "elsewhere")
-	if out, msgs, code := h.command(t, "", "-vault", elsewhere, "-key-file", filepath.Join(elsewhere, "key"), "init"); code != 1 || !strings.Contains(msgs, "inside the folder of the vault") {
+	if out, msgs, code := runCommand(t, "", "-vault", elsewhere, "-key-file", filepath.Join(elsewhere, "key"), "init"); code != 1 || !strings.Contains(msgs, "inside the folder of the vault") {
 		t.Errorf("a key inside: %d %s%s", code, out, msgs)
 	}
 	if _, err := os.Stat(elsewhere); !os.IsNotExist(err) {
@@ -40,7 +42,7 @@ func TestInit(t *testing.T) {
 	if err := os.Remove(filepath.Join(filepath.Dir(h.vault()), "key")); err != nil {
 		t.Fatal(err)
 	}
-	if out, msgs, code := h.command(t, "", "init"); code != 1 || !strings.Contains(msgs, "key") {
+	if out, msgs, code := runCommand(t, "", "init"); code != 1 || !strings.Contains(msgs, "key") {
 		t.Errorf("a vault without its key: %d %s%s", code, out, msgs)
 	}
 }
@@ -68,7 +70,7 @@ func TestSecrets(t *testing.T) {
 		{"", []string{"secret", "list"}, "input:tok\n", 0},
 	}
 	for _, step := range steps {
-		out, msgs, code := h.command(t, step.stdin, step.args...)
+		out, msgs, code := runCommand(t, step.stdin, step.args...)
 		if code != step.code || step.want == "" && out+msgs != "" || !strings.Contains(out+msgs, step.want) || strings.Contains(out+msgs, canary) {
 			t.Errorf("%q ended with %d: %s%s", step.args, code, out, msgs)
 		}
@@ -81,15 +83,11 @@ func TestSecrets(t *testing.T) {
 // TestConnectionCommands looks at a connection as a person does.
 func TestConnectionCommands(t *testing.T) {
 	h := newHome(t)
-	root := filepath.Join(h.dir, "workspace")
-	if err := copySample(root); err != nil {
-		t.Fatal(err)
-	}
-	h.env = []string{sampleRoot + "=" + root}
-	if out, _, _ := h.command(t, "", "list"); out != "no connections\n" {
+	h.workspace(t)
+	if out, _, _ := runCommand(t, "", "list"); out != "no connections\n" {
 		t.Error(out)
 	}
-	s := h.start(t, eras[0])
+	s := start(t, peer.Identity{Name: "claude-code", Version: "2.1.332"})
 	proposed, raw := s.call(t, "register_server", prepare(args{"text": pasteSample(t)}))
 	if proposed.ProposalToken == "" {
 		t.Fatal(raw)
@@ -124,7 +122,7 @@ func TestConnectionCommands(t *testing.T) {
 		{[]string{"-http", "0.0.0.0:0"}, "open to other machines", 1},
 	}
 	for _, step := range steps {
-		out, msgs, code := h.command(t, "", step.args...)
+		out, msgs, code := runCommand(t, "", step.args...)
 		if code != step.code || !strings.Contains(out+msgs, step.want) || strings.Contains(out+msgs, canary) {
 			t.Errorf("%q ended with %d, want %d and %q:\n%s%s", step.args, code, step.code, step.want, out, msgs)
 		}

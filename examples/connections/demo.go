@@ -13,8 +13,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/modelcontextprotocol/go-sdk/mcp"
-
 	"github.com/mcpcontract/mcpcontract/examples/internal/peer"
 	"github.com/mcpcontract/mcpcontract/examples/internal/transcript"
 	"github.com/mcpcontract/mcpcontract/mcpkit/connections"
@@ -47,7 +45,7 @@ type sampleDemo struct {
 	w        io.Writer
 	paste    string
 	captured map[string]string // the environment of the first run
-	token    heldToken
+	token    *transcript.Held
 }
 
 // demo registers a sample server with two built-in clients, starts again, and
@@ -77,6 +75,7 @@ func demo(ctx context.Context, w io.Writer) (err error) {
 		w:        w,
 		paste:    fmt.Sprintf(pasted, exe, secret, url, secret),
 		captured: map[string]string{sampleRoot: root},
+		token:    &transcript.Held{Member: "proposalToken"},
 	}
 	return d.play(ctx, secret)
 }
@@ -120,7 +119,7 @@ func (d *sampleDemo) register() []transcript.Step {
 	return []transcript.Step{
 		{Title: "What the text says: repaired, and without the secret", Tool: "normalize_config", Args: args{"text": d.paste}},
 		{Title: "Two servers: which one?", Tool: "register_server", Args: args{"request": args{"op": "prepare", "text": d.paste}}},
-		{Title: "What would be run and read; nothing is, yet", Tool: "register_server", Args: args{"request": args{"op": "prepare", "text": d.paste, "name": "handbook"}}},
+		{Title: "What would be run and read; nothing is, yet", Tool: "register_server", Args: args{"request": args{"op": "prepare", "text": d.paste, "name": "handbook"}}, Hold: d.token},
 		{Title: "A person agreed: it is run once, and stored because it works", Tool: "register_server", Args: d.apply()},
 		{Title: "The same token again: the same receipt, and nothing is run", Tool: "register_server", Args: d.apply()},
 	}
@@ -129,7 +128,7 @@ func (d *sampleDemo) register() []transcript.Step {
 // registerWeb registers the second server of the same text, and looks at both.
 func (d *sampleDemo) registerWeb() []transcript.Step {
 	return []transcript.Step{
-		{Title: "The other server, whose type was missing", Tool: "register_server", Args: args{"request": args{"op": "prepare", "text": d.paste, "name": "handbook-web"}}},
+		{Title: "The other server, whose type was missing", Tool: "register_server", Args: args{"request": args{"op": "prepare", "text": d.paste, "name": "handbook-web"}}, Hold: d.token},
 		{Title: "A person agreed", Tool: "register_server", Args: d.apply()},
 		{Title: "What there is", Tool: "list_servers"},
 		{Title: "For another client, with references", Tool: "export_config", Args: args{"dialect": "vscode"}},
@@ -142,7 +141,7 @@ func (d *sampleDemo) afterwards() []transcript.Step {
 	return []transcript.Step{
 		{Title: "All is there", Tool: "list_servers"},
 		{Title: "It still works, and has the same tools", Tool: "probe_server", Args: args{"name": "handbook"}},
-		{Title: "Remove the other one", Tool: "remove_server", Args: args{"request": args{"op": "prepare", "name": "handbook-web"}}},
+		{Title: "Remove the other one", Tool: "remove_server", Args: args{"request": args{"op": "prepare", "name": "handbook-web"}}, Hold: d.token},
 		{Title: "A person agreed", Tool: "remove_server", Args: d.apply()},
 		{Title: "An error: it is gone", Tool: "probe_server", Args: args{"name": "handbook-web"}},
 	}
@@ -162,36 +161,13 @@ func (d *sampleDemo) serve(ctx context.Context, id peer.Identity, env map[string
 	if err != nil {
 		return err
 	}
-	server.AddReceivingMiddleware(d.token.watch)
 	return transcript.Play(ctx, d.w, server, id, steps)
 }
 
 // apply is the request with the token that was answered last, which is not known
 // when the steps are written down.
 func (d *sampleDemo) apply() args {
-	return args{"request": args{"op": "apply", "proposalToken": &d.token}}
-}
-
-// heldToken is the token of the last proposal: what a client would remember.
-type heldToken struct{ text string }
-
-// MarshalJSON writes the token.
-func (t *heldToken) MarshalJSON() ([]byte, error) { return json.Marshal(t.text) }
-
-// watch remembers the token of each proposal that is answered.
-func (t *heldToken) watch(next mcp.MethodHandler) mcp.MethodHandler {
-	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
-		res, err := next(ctx, method, req)
-		raw, encodeErr := json.Marshal(res)
-		if err == nil && encodeErr == nil {
-			payload, _, _ := peer.Reply{Result: raw}.Payload()
-			var reply struct{ ProposalToken string }
-			if json.Unmarshal(payload, &reply) == nil && reply.ProposalToken != "" {
-				t.text = reply.ProposalToken
-			}
-		}
-		return res, err
-	}
+	return args{"request": args{"op": "apply", "proposalToken": d.token}}
 }
 
 // shortened writes something short in place of a text in JSON.

@@ -119,6 +119,7 @@ func TestLiftKeepsLaunches(t *testing.T) {
 }
 
 func checkLift(t *testing.T, text []byte) {
+	t.Helper()
 	paste, err := normalize.Parse(text, nil)
 	if err != nil {
 		return
