@@ -144,6 +144,7 @@ func pasteSample(t *testing.T) string {
 // the paste to the removal, and looks for the secret everywhere.
 func TestWholePath(t *testing.T) {
 	clitest.EachEra(t, func(t *testing.T, id peer.Identity) {
+		t.Helper()
 		h := newHome(t)
 		h.workspace(t)
 		s := start(t, id)
@@ -228,6 +229,7 @@ func TestHTTP(t *testing.T) {
 	newHome(t)
 	listening, url := clitest.Listen(t)
 	clitest.EachEra(t, func(t *testing.T, id peer.Identity) {
+		t.Helper()
 		s := &server{Server: listening.Dial(t, url, id)}
 		proposed, raw := s.call(t, "register_server", prepare(args{"text": pasteSample(t)}))
 		if len(proposed.Proposal.Unresolved) != 1 || strings.Contains(raw, canary) {
