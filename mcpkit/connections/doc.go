@@ -75,6 +75,10 @@
 // approvals gets only the id, which is a keyed digest. So a token can be applied after a restart, or by another process. At
 // most 32 texts of 60 KiB are kept for at most a day, and the text goes when it has been applied.
 //
+// The notes of a proposal are those of package normalize and three more, each with a name: sealed, a secret of the text that
+// the vault would keep; captured, a variable that the environment has and the vault would keep; from_vault, a secret that is
+// in the vault already, for whatever connection, and that this server would get.
+//
 // Values are looked up in the environment first, then in the vault; but what a reference in place of a pasted secret stands
 // for comes from the vault alone.
 //

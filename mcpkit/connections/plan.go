@@ -261,7 +261,7 @@ func (s *Store) propose(ctx context.Context, w *work) (mcpkit.Proposal[registrat
 		}
 	}
 	all := slices.Concat(w.server.Notes, changeNotes(notes, lifted(w.sealed).clean))
-	p.Notes = s.noteLines(w, all)
+	p.Notes = s.noteLines(w, all, sources)
 	record, err := json.Marshal(&w.server)
 	if err != nil {
 		return none, err

@@ -2,6 +2,7 @@ package connections
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -11,8 +12,9 @@ import (
 
 // Codes of the notes that this package adds to those of package normalize.
 const (
-	noteSealed   = "sealed"   // a secret of the text, which the vault would keep under this name
-	noteCaptured = "captured" // a name that the environment has, and the vault would keep
+	noteSealed   = "sealed"     // a secret of the text, which the vault would keep under this name
+	noteCaptured = "captured"   // a name that the environment has, and the vault would keep
+	noteVault    = "from_vault" // a name that the vault has, for whatever connection it was meant
 )
 
 // envNames are the variables that a server gets.
@@ -26,7 +28,7 @@ func envNames(s *normalize.Server) []string {
 }
 
 // noteLines are the notes as they are shown: code, subject and sentence.
-func (s *Store) noteLines(w *work, notes []normalize.Note) []string {
+func (s *Store) noteLines(w *work, notes []normalize.Note, sources map[string]string) []string {
 	var lines []string
 	for _, n := range notes {
 		line := n.String()
@@ -49,6 +51,11 @@ func (s *Store) noteLines(w *work, notes []normalize.Note) []string {
 	}
 	for _, name := range w.captured {
 		lines = append(lines, noteCaptured+":"+name+": the environment has it, and it would be kept in the vault")
+	}
+	for _, name := range slices.Sorted(maps.Keys(sources)) {
+		if sources[name] == sourceVault {
+			lines = append(lines, noteVault+":"+name+": the vault has a value under this name, which the server would get")
+		}
 	}
 	return lines
 }

@@ -157,6 +157,15 @@ func TestSecretsComeAndGo(t *testing.T) {
 	}
 	d.add(t, "one", `{"command": "x", "args": ["${MINE}", "${REGION}"], "env": {"TOKEN": "canary-1"}}`)
 	d.add(t, "two", `{"command": "x", "args": ["${REGION}"], "env": {"TOKEN": "canary-2"}}`)
+	// Who would get a secret that is there already is told.
+	greedy, raw := call(t, wiretest.Dial(t, d.server(t), wiretest.Stateless, "codex"), "register_server",
+		prepare(m{"text": `{"command": "x", "args": ["${TWO_TOKEN}", "${REGION}"]}`}))
+	told := func(note string) bool {
+		return slices.ContainsFunc(greedy.Proposal.Notes, func(n string) bool { return strings.HasPrefix(n, note) })
+	}
+	if !told("from_vault:TWO_TOKEN: ") || told("from_vault:REGION") {
+		t.Error(raw)
+	}
 	if diff := cmp.Diff([]string{"MINE", "REGION", "TOKEN", "TWO_TOKEN"}, d.secrets(t)); diff != "" {
 		t.Fatalf("secrets (-want +got):\n%s", diff)
 	}
@@ -172,9 +181,9 @@ func TestSecretsComeAndGo(t *testing.T) {
 		t.Errorf("secrets after one was removed (-want +got):\n%s", diff)
 	}
 	p := wiretest.Dial(t, d.server(t), wiretest.Stateless, "codex")
-	r, raw := call(t, p, "remove_server", prepare(m{"name": "two"}))
+	r, text := call(t, p, "remove_server", prepare(m{"name": "two"}))
 	if diff := cmp.Diff([]string{"OTHER_KEY", "TWO_TOKEN"}, r.Proposal.Secrets); diff != "" {
-		t.Errorf("proposal %s (-want +got):\n%s", raw, diff)
+		t.Errorf("proposal %s (-want +got):\n%s", text, diff)
 	}
 	if _, err := d.connections(t).SetEnabled(t.Context(), "two", false); err != nil {
 		t.Fatal(err)
