@@ -76,8 +76,8 @@
 //
 // 16 MiB for the file, 11 MiB of sealed content in it, where values take a third
 // more than their size; 8 slots, 256 profiles, 8 above each; in a profile 4,096
-// secrets of at most 64 KiB and 4,096 records of at most 256 KiB; names of at
-// most 256 bytes, of profiles 64.
+// secrets of at most 64 KiB and 4,096 records of at most 256 KiB and 128 levels;
+// names of at most 256 bytes, of profiles 64.
 //
 // # Concurrency
 //

@@ -29,6 +29,7 @@ const (
 	maxName     = 256
 	maxValue    = 64 << 10
 	maxRecord   = 256 << 10
+	maxLevels   = 128 // of objects and lists in a record; encoding/json reads 10,000, and some of its readers fewer
 )
 
 // Bounds of the costs of argon2id, which are checked before it runs: a file

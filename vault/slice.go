@@ -55,7 +55,8 @@ type Record struct {
 	// Name is its name in the profile: 1 to 256 bytes of visible UTF-8 without
 	// spaces.
 	Name string
-	// Data is one JSON value of at most 256 KiB. It is stored in compact form.
+	// Data is one JSON value of at most 256 KiB, with at most 128 objects and
+	// lists around anything in it. It is stored in compact form.
 	Data json.RawMessage
 	// Enabled is the switch. A profile can set it for a record that it
 	// inherits, see [Tx.SetEnabled].
@@ -63,6 +64,28 @@ type Record struct {
 	// Profile is the profile that Data comes from. Reading sets it; writing
 	// ignores it.
 	Profile string
+}
+
+// deep reports whether data has more levels than a record may have. It may be
+// anything: what is no JSON is refused elsewhere.
+func deep(data []byte) bool {
+	levels, quoted := 0, false
+	for i := 0; i < len(data); i++ {
+		switch c := data[i]; {
+		case quoted && c == '\\':
+			i++ // the next byte ends nothing
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '[' || c == '{':
+			if levels++; levels > maxLevels {
+				return true
+			}
+		case c == ']' || c == '}':
+			levels--
+		}
+	}
+	return false
 }
 
 // A view is one state of a vault with its data key, for one call. It is not
@@ -235,7 +258,11 @@ func (w *view) seal() (*envelope, []byte, error) {
 	if err == nil {
 		err = verify(again, w.dek)
 	}
-	return again, data, err
+	if err != nil {
+		// Nobody altered anything: what was read before was authentic.
+		return nil, nil, &Error{Code: CodeInvalid, Op: "save", Detail: "what would be saved could not be read again"}
+	}
+	return again, data, nil
 }
 
 // verify opens everything in e.

@@ -186,8 +186,8 @@ func (tx *Tx) Record(profile, name string) (Record, error) {
 }
 
 // SetRecord stores a record in the profile, in place of one of that name. The
-// code is vault_invalid if Data is not one JSON value; a profile has at most
-// 4,096 records.
+// code is vault_invalid if Data is not one JSON value, and vault_limit if it is
+// too large or too deep; a profile has at most 4,096 records.
 func (tx *Tx) SetRecord(profile string, r Record) error {
 	return tx.in("set", profile, r.Name, func(s *slice) error {
 		_, there := s.Records[r.Name]
@@ -195,6 +195,12 @@ func (tx *Tx) SetRecord(profile string, r Record) error {
 			return &Error{
 				Code: CodeLimit, Profile: profile, Name: r.Name,
 				Detail: "a profile has at most 4096 records of at most 262144 bytes",
+			}
+		}
+		if deep(r.Data) {
+			return &Error{
+				Code: CodeLimit, Profile: profile, Name: r.Name,
+				Detail: "the data of a record has at most 128 levels of objects and lists",
 			}
 		}
 		var data bytes.Buffer

@@ -199,6 +199,19 @@ func TestTxRefuses(t *testing.T) {
 		{"large record", func(tx *vault.Tx) error {
 			return tx.SetRecord("p0", vault.Record{Name: "q", Data: []byte(`"` + strings.Repeat("d", 256<<10) + `"`)})
 		}, vault.CodeLimit},
+		{"deep record", func(tx *vault.Tx) error {
+			return tx.SetRecord("p0", vault.Record{Name: "q", Data: []byte(nested(129, `"a"`))})
+		}, vault.CodeLimit},
+		{"record as deep as JSON goes", func(tx *vault.Tx) error {
+			return tx.SetRecord("p0", vault.Record{Name: "q", Data: []byte(nested(9998, ""))})
+		}, vault.CodeLimit},
+		{"record that is deeper", func(tx *vault.Tx) error {
+			return tx.SetRecord("p0", vault.Record{Name: "q", Data: []byte(nested(50_000, ""))})
+		}, vault.CodeLimit},
+		{"deep record of objects", func(tx *vault.Tx) error {
+			data := strings.Repeat(`{"a\"]}":`, 129) + "1" + strings.Repeat("}", 129)
+			return tx.SetRecord("p0", vault.Record{Name: "q", Data: []byte(data)})
+		}, vault.CodeLimit},
 		{"record", func(tx *vault.Tx) error { _, err := tx.Record("p0", "q"); return err }, vault.CodeRecordMissing},
 		{"switch of no record", func(tx *vault.Tx) error { return tx.SetEnabled("p0", "q", true) }, vault.CodeRecordMissing},
 		{"delete an inherited record", func(tx *vault.Tx) error { return tx.DeleteRecord("p0", "r") }, vault.CodeRecordMissing},
@@ -230,6 +243,33 @@ func TestTxRefuses(t *testing.T) {
 	update(t, v, func(tx *vault.Tx) error { return tx.DeleteProfile("p7") })
 	if _, err := v.Profile("p7"); vault.CodeOf(err) != vault.CodeProfileMissing {
 		t.Errorf("a removed profile gave %v", err)
+	}
+}
+
+// nested returns a JSON value within that many lists.
+func nested(levels int, value string) string {
+	return strings.Repeat("[", levels) + value + strings.Repeat("]", levels)
+}
+
+// TestRecordDepth: what SetRecord takes can be saved and read again; levels are
+// counted where they nest, and not in texts.
+func TestRecordDepth(t *testing.T) {
+	v, dir := create(t)
+	for name, data := range map[string]string{
+		"lists":      nested(128, `"]"`),
+		"objects":    strings.Repeat(`{"a":`, 128) + "1" + strings.Repeat("}", 128),
+		"side":       "[" + strings.Repeat("[],{},", 5000) + "1]",
+		"texts":      `["` + strings.Repeat("[{", 5000) + `"]`,
+		"escapes":    `["\"` + strings.Repeat("[", 5000) + `\\",[]]`,
+		"more texts": nested(127, `"\\","[[[","\"[[["`),
+	} {
+		update(t, v, func(tx *vault.Tx) error {
+			return tx.SetRecord(vault.Default, vault.Record{Name: "r", Data: []byte(data)})
+		})
+		r, err := profile(t, open(t, dir), vault.Default).Record("r")
+		if diff := cmp.Diff(data, string(r.Data)); err != nil || diff != "" {
+			t.Errorf("%s: Record, %v (-want +got):\n%s", name, err, diff)
+		}
 	}
 }
 
