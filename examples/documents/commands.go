@@ -17,6 +17,12 @@ func (c *config) decide(ctx context.Context, w io.Writer, ids []string) (err err
 		return err
 	}
 	defer func() { err = errors.Join(err, p.close()) }()
+	if p.tokens, err = p.openTokens(); err != nil {
+		return err
+	}
+	if p.tokens != nil {
+		p.closers = append(p.closers, p.tokens.Close)
+	}
 	switch {
 	case len(ids) == 1 && ids[0] == "reject":
 		return errors.New("name what to reject; without arguments approve lists what waits")

@@ -30,9 +30,9 @@ usage: documents --project-root DIR [flags]                   serve on stdin and
        documents demo                                         show a sample project, left in a folder of its own, to two clients
        documents help                                         print this
 
-DIR holds the project file, mcpdocs.yaml. Clients read the documents; with --proposal-writer they
-also write changesets and previews, which a person looks at and carries out by hand, and stage
-candidates, which are promoted once they are approved. No tool changes a document or an output.
+DIR holds the project file, mcpdocs.yaml. Clients read the documents, and preview changesets that
+exist; with --proposal-writer they also write changesets, which a person carries out by hand, and
+stage candidates, which are promoted once they are approved. No tool changes a document or an output.
 
 -approve says how a person approves a candidate: token leaves it to the client to ask before it
 lets a model apply it; elicit asks in a dialog of the client; command waits for "documents approve".

@@ -41,7 +41,8 @@ type served struct {
 	documents *docgraph.Project
 	store     *changeset.Store
 	area      *stage.Area
-	tokens    *token.Store      // nil if nobody has proposed anything yet and this server may not
+	files     *rootfs.Root
+	tokens    *token.Store      // nil: reading only
 	writer    *changeset.Writer // nil: reading only
 	templates *templates.Set    // nil: none
 	closers   []func() error
@@ -93,8 +94,25 @@ func open(root, writer string) (s *served, err error) {
 			return s, err
 		}
 	}
-	return s, s.openTokens(files, writer != "")
+	s.files = files
+	if writer == "" {
+		return s, nil
+	}
+	if cli.Visible(writer) != writer {
+		return s, fmt.Errorf("the name of the writer, %q, has characters that cannot be shown", writer)
+	}
+	if err := files.MkdirAll(s.tokensDir(), 0o700); err != nil { // refuses a link
+		return s, err
+	}
+	if s.tokens, err = s.openTokens(); err != nil {
+		return s, err
+	}
+	s.closers = append(s.closers, s.tokens.Close)
+	return s, nil
 }
+
+// tokensDir is where the approvals are.
+func (s *served) tokensDir() string { return s.file.State() + "/tokens" }
 
 // loadTemplates reads the templates once.
 func (s *served) loadTemplates(root *rootfs.Root) error {
@@ -117,24 +135,24 @@ func (s *served) loadTemplates(root *rootfs.Root) error {
 // maxTemplates is how many entries the folder of templates may have.
 const maxTemplates = 4096
 
-// openTokens opens the store of approvals, which is made for who may propose.
-func (s *served) openTokens(root *rootfs.Root, create bool) error {
-	state := s.file.State()
-	if create {
-		if err := root.MkdirAll(state, 0o700); err != nil {
-			return err
-		}
-	} else if _, err := root.Stat(state + "/tokens"); rootfs.CodeOf(err) == rootfs.NotFound {
-		return nil
+// openTokens opens the store of approvals, nil if there is none yet.
+func (s *served) openTokens() (*token.Store, error) {
+	dir := s.tokensDir()
+	if _, err := s.files.Stat(dir); rootfs.CodeOf(err) == rootfs.NotFound {
+		return nil, nil
 	} else if err != nil {
-		return err
+		return nil, err
 	}
-	var err error
-	if s.tokens, err = token.Open(filepath.Join(root.Dir(), filepath.FromSlash(state), "tokens"), nil); err != nil {
-		return err
+	tokens, err := token.Open(filepath.Join(s.files.Dir(), filepath.FromSlash(dir)), nil)
+	if err != nil {
+		return nil, err
 	}
-	s.closers = append(s.closers, s.tokens.Close)
-	return nil
+	// The store opens the folder by its name. What somebody put in its place in
+	// between is refused before anything is asked of it.
+	if _, err := s.files.Stat(dir); err != nil {
+		return nil, errors.Join(err, tokens.Close())
+	}
+	return tokens, nil
 }
 
 func (s *served) close() error {
@@ -180,7 +198,7 @@ func (s *served) server(c *config) (*mcp.Server, error) {
 		Title: s.file.Title, Store: s.store, Writer: s.writer, Status: s.status,
 		Contract: documents.Contract{
 			Policy: s.file.Proposals, Views: s.file.Views, Outputs: s.file.Outputs, Tools: others, Roots: s.roots(),
-			Limits: map[string]int{"operationsPerChangeset": 200, "changesets": 256, "documentBytes": 1 << 20, "candidateFiles": 4096},
+			Limits: map[string]int{"operationsPerChangeset": 200, "changesets": 256, "documentBytes": 4 << 20, "candidateFiles": 4096},
 		},
 	})
 	return mcpkit.NewServer(
@@ -219,14 +237,33 @@ func (s *served) status(ctx context.Context) (documents.Status, error) {
 	if unfinished != "" {
 		status.Unfinished = 1
 	}
-	if s.tokens == nil {
-		return status, nil
+	status.Pending = s.pending(ctx)
+	return status, nil
+}
+
+// pending counts the approvals that wait, -1 if that cannot be read now. A server
+// without a writer has no store open: it must work where nothing can be locked.
+func (s *served) pending(ctx context.Context) int {
+	tokens := s.tokens
+	if tokens == nil {
+		var err error
+		if tokens, err = s.openTokens(); tokens == nil {
+			if err != nil {
+				return -1
+			}
+			return 0
+		}
+		defer func() { _ = tokens.Close() }() // it was only read
 	}
-	pending, err := s.tokens.Pending(ctx)
-	for _, rec := range pending {
+	records, err := tokens.Pending(ctx)
+	if err != nil {
+		return -1
+	}
+	n := 0
+	for _, rec := range records {
 		if rec.Claim.Project == s.file.ID {
-			status.Pending++
+			n++
 		}
 	}
-	return status, err
+	return n
 }

@@ -68,6 +68,12 @@ func TestRefusedAtStart(t *testing.T) {
 			}
 			return os.Symlink(f.path("elsewhere"), f.path(".mcpdocs"))
 		}, []string{`".mcpdocs`, "link"}},
+		{"the approvals are a link into the documents", func(f folder) error {
+			if err := os.Mkdir(f.path(".mcpdocs"), 0o700); err != nil {
+				return err
+			}
+			return os.Symlink("../docs", f.path(".mcpdocs/tokens"))
+		}, []string{`".mcpdocs/tokens"`, "link"}},
 		{"the state is a file", func(f folder) error { return os.WriteFile(f.path(".mcpdocs"), nil, 0o600) }, []string{`".mcpdocs`}},
 		{"the folder is missing", func(f folder) error { return os.RemoveAll(string(f)) }, []string{"open project: "}},
 	}
@@ -103,4 +109,32 @@ func TestRefusedAtStart(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A writer needs a name that approvals can hold.
+func TestWriterName(t *testing.T) {
+	for _, name := range []string{"\u202ex", "\u200d", "two\nlines"} {
+		f := sampleProject(t)
+		before := f.tree(t)
+		stdout, stderr, code := clitest.Output(t, "--project-root", string(f), "--proposal-writer", name)
+		if code != 1 || stdout != "" || !strings.HasPrefix(stderr, "error: ") || strings.Contains(stderr, name) {
+			t.Errorf("%q: ended with %d: %s%s", name, code, stdout, stderr)
+		}
+		if diff := cmp.Diff(before, f.tree(t)); diff != "" {
+			t.Errorf("%q: files (-before +after)\n%s", name, diff)
+		}
+	}
+}
+
+// Who only reads does so where approvals cannot be read: status says that it does
+// not know how many wait.
+func TestReadsBesideBrokenApprovals(t *testing.T) {
+	f := sampleProject(t)
+	f.write(t, ".mcpdocs/tokens/approvals.log/folder", "in place of the log")
+	s := f.serve(t, structured)
+	if n := s.good(t, "project_status", nil).Approvals.Pending; n != -1 {
+		t.Errorf("%d approvals wait, want -1 for what nobody can tell", n)
+	}
+	s.good(t, "get_node", args{"id": "lamp"})
+	s.stop(t)
 }

@@ -88,7 +88,8 @@ type Contract struct {
 type Status struct {
 	// Candidates are the ids of the candidates that are staged, sorted.
 	Candidates []string
-	// Pending is how many approvals wait for a person.
+	// Pending is how many approvals wait for a person, -1 if that cannot be told
+	// now.
 	Pending int
 	// Unfinished is how many operations a crash interrupted.
 	Unfinished int

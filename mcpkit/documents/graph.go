@@ -194,7 +194,7 @@ type effect struct {
 }
 
 // maxVia bounds a chain on the wire, in bytes.
-const maxVia = 3_000
+const maxVia = 1_000
 
 // chain returns the beginning of a chain of ids, and its end.
 func chain(ids []string) []string {

@@ -17,7 +17,7 @@ type projectStatus struct {
 	} `json:"changesets"`
 	Candidates []string `json:"candidates" jsonschema:"ids of staged candidates; what they hold is not part of the project"`
 	Approvals  struct {
-		Pending int `json:"pending" jsonschema:"how many proposals wait for a person's approval"`
+		Pending int `json:"pending" jsonschema:"how many proposals wait for a person's approval, -1 if that cannot be read now"`
 	} `json:"approvals"`
 	Operations struct {
 		Unfinished int `json:"unfinished" jsonschema:"how many promotions a crash interrupted; they can be finished or undone"`
