@@ -47,10 +47,10 @@
 // parents, and sizes in steps of 256 bytes. Names of secrets, their number,
 // values and records are sealed, each profile in one box of AES-256-GCM under
 // a key of its own. An HMAC-SHA256 binds all parts to each other and to the
-// number of the save. A save goes to a new file, which is opened again, made
-// durable, and given the name: after a crash at any point the old state or the
-// new one is there, whole. If vault.json is lost, vault.bak can take its name.
-// Only local file systems are supported: locks over a network are not to be
+// number of the save. What is to be saved is opened again, goes to a new file,
+// is made durable, and given the name: after a crash at any point the old state
+// or the new one is there, whole, and a save that finds no room changes neither
+// file. If vault.json is lost, vault.bak can take its name. Only local file systems are supported: locks over a network are not to be
 // trusted.
 //
 // # What it does not do

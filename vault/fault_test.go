@@ -48,8 +48,12 @@ func (f *faulty) ReadDir(dir string, limit int) (list []rootfs.Info, err error) 
 	return list, err
 }
 
-func (f *faulty) WriteFile(path string, data []byte, perm fs.FileMode) error {
-	return f.run("write", path, func() error { return f.Files.WriteFile(path, data, perm) })
+func (f *faulty) Create(path string, perm fs.FileMode) (file *rootfs.File, err error) {
+	err = f.run("create", path, func() (err error) { file, err = f.Files.Create(path, perm); return err })
+	if err != nil && file != nil {
+		file.Close() // it is there, and nobody has it
+	}
+	return file, err
 }
 
 func (f *faulty) Copy(from, to string, limit int64, perm fs.FileMode) (sum [32]byte, size int64, err error) {

@@ -31,7 +31,7 @@ type files interface {
 	Stat(path string) (rootfs.Info, error)
 	ReadFile(path string, limit int64) ([]byte, error)
 	ReadDir(dir string, limit int) ([]rootfs.Info, error)
-	WriteFile(path string, data []byte, perm fs.FileMode) error
+	Create(path string, perm fs.FileMode) (*rootfs.File, error)
 	Copy(from, to string, limit int64, perm fs.FileMode) (sum [32]byte, size int64, err error)
 	Rename(oldpath, newpath string) error
 	Remove(path string) error
@@ -86,44 +86,94 @@ func readFile(root files) ([]byte, error) {
 	}
 }
 
+// A backup says what becomes of vault.bak when the vault's file is replaced.
+type backup int
+
+const (
+	backupNone backup = iota // there is no state before
+	backupKeep               // the state before goes there
+	backupDrop               // no state before is to be left anywhere
+)
+
 // replaceFile gives the vault's file new content. The caller holds the lock.
-// The state before stays in vault.bak; backup is false where there is none.
-func replaceFile(root files, data []byte, backup bool) error {
-	dropTemps(root)
-	// A copy and not a second name: a file with two is refused, because the
-	// other may lie anywhere. The old file keeps its name until the last step.
-	if backup {
+//
+// All that can fail for want of room comes first, so that then both files stay
+// as they are. A state before that a revoked key opens is gone durably before
+// the new file shows that the key is revoked: who is killed in between can do
+// it again, and it is never half done.
+func replaceFile(root files, data []byte, b backup) error {
+	if err := dropTemps(root); err != nil && b == backupDrop {
+		return failed("save", err)
+	}
+	next := rootfs.TempPrefix + rand.Text()
+	if err := makeFile(root, next, data); err != nil {
+		return failed("save", err)
+	}
+	err := setBackup(root, b)
+	if err == nil {
+		err = root.Rename(next, fileName)
+	}
+	if err != nil {
+		return failed("save", errors.Join(err, root.Remove(next)))
+	}
+	return failed("save", root.SyncDir("."))
+}
+
+// makeFile writes a new file, or leaves none. Its content is durable, its name
+// is not.
+func makeFile(root files, name string, data []byte) error {
+	f, err := root.Create(name, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return errors.Join(err, root.Remove(name))
+	}
+	return nil
+}
+
+// setBackup does with vault.bak what b says.
+func setBackup(root files, b backup) error {
+	switch b {
+	case backupKeep:
+		// A copy and not a second name: a file with two is refused, because the
+		// other may lie anywhere. The old file keeps its name until the last step.
 		temp := rootfs.TempPrefix + rand.Text()
 		if _, _, err := root.Copy(fileName, temp, maxFile, 0o600); err != nil {
-			return failed("save", err)
+			return err
 		}
 		if err := root.Rename(temp, bakName); err != nil {
-			return failed("save", errors.Join(err, root.Remove(temp)))
+			return errors.Join(err, root.Remove(temp))
 		}
+	case backupDrop:
+		if err := root.Remove(bakName); err != nil && rootfs.CodeOf(err) != rootfs.NotFound {
+			return err
+		}
+		return root.SyncDir(".")
 	}
-	return failed("save", root.WriteFile(fileName, data, 0o600))
+	return nil
 }
 
-// dropBackup removes vault.bak, which opens with a key that is to open nothing
-// any more.
-func dropBackup(root files) error {
-	err := root.Remove(bakName)
-	if rootfs.CodeOf(err) == rootfs.NotFound {
-		return nil
-	}
-	return failed("save", errors.Join(err, root.SyncDir(".")))
-}
-
-// dropTemps removes what crashes left behind. Nobody else writes while the
-// lock is held. What cannot be removed is sealed, and tried again next time.
-func dropTemps(root files) {
+// dropTemps removes what crashes left behind, which may be copies of the
+// vault's file. Nobody else writes while the lock is held.
+func dropTemps(root files) error {
 	list, err := root.ReadDir(".", maxListed)
 	if err != nil {
-		return
+		return err
 	}
+	var failed error
 	for _, info := range list {
-		if strings.HasPrefix(info.Path, rootfs.TempPrefix) {
-			_ = root.Remove(info.Path) // see above
+		// What is no file holds no copy, and a directory may have entries.
+		if !strings.HasPrefix(info.Path, rootfs.TempPrefix) {
+			continue
+		}
+		if err := root.Remove(info.Path); err != nil && info.Mode.IsRegular() {
+			failed = errors.Join(failed, err)
 		}
 	}
+	return failed
 }

@@ -119,23 +119,10 @@ func MakeKeyFile(path string) error {
 	text := append(base64.StdEncoding.AppendEncode(nil, key), '\n')
 	defer clear(key)
 	defer clear(text)
-	return failed(op, errors.Join(makeFile(root, filepath.Base(path), text), root.Close()))
-}
-
-// makeFile writes a new file, or leaves none.
-func makeFile(root *rootfs.Root, name string, data []byte) error {
-	f, err := root.Create(name, 0o600)
-	if err != nil {
-		return err
+	if err = makeFile(root, filepath.Base(path), text); err == nil {
+		err = root.SyncDir(".")
 	}
-	_, err = f.Write(data)
-	if err == nil {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err != nil {
-		return errors.Join(err, root.Remove(name))
-	}
-	return root.SyncDir(".")
+	return failed(op, errors.Join(err, root.Close()))
 }
 
 // envKey is the provider of an environment variable.

@@ -150,6 +150,9 @@ func die(args []string) error {
 		return err
 	}
 	armed = true
+	if change := revocations[args[0]]; change != nil {
+		return change(ctx, v)
+	}
 	return changes[args[0]](ctx, v)
 }
 

@@ -20,10 +20,12 @@ func (v *Vault) AddSlot(ctx context.Context, provider KeyProvider) error {
 	})
 }
 
-// RemoveSlot removes the slot of that id, which must not be the last, and the
-// backup, which it opens. The code is vault_slot_missing if there is none. Who
-// has its key and an old copy of the file can read the present one as well:
-// [Vault.Rotate] is for keys that others may know.
+// RemoveSlot removes the slot of that id, which must not be the last, and,
+// before that, the backup, which its key opens too: a file without the slot
+// never has a backup with it, even after a crash. The code is
+// vault_slot_missing if there is none. Who has its key and an old copy of the
+// file can read the present one as well: [Vault.Rotate] is for keys that others
+// may know.
 func (v *Vault) RemoveSlot(ctx context.Context, id string) error {
 	return v.change(ctx, "remove", func(w *view) error {
 		i := slices.IndexFunc(w.env.Slots, func(s slot) bool { return s.ID == id })
@@ -40,8 +42,8 @@ func (v *Vault) RemoveSlot(ctx context.Context, id string) error {
 }
 
 // Rotate seals everything under a new data key, which the given providers open
-// and nobody else: all slots are made anew, the others are gone, and so is the
-// backup. Other processes that have the vault open ask their provider again.
+// and nobody else: all slots are made anew, the others are gone, and so is, as in
+// [Vault.RemoveSlot], the backup. Other processes that have the vault open ask their provider again.
 // Copies of the old file open with the old keys as before; change what is in
 // them where those are known to others.
 func (v *Vault) Rotate(ctx context.Context, providers ...KeyProvider) error {

@@ -48,10 +48,11 @@ func (v *Vault) change(ctx context.Context, op string, fn func(*view) error) err
 	if err := fn(w); err != nil || !w.dirty {
 		return err
 	}
-	if err := v.save(w); err != nil || !w.revoked {
-		return err
+	b := backupKeep
+	if w.revoked {
+		b = backupDrop
 	}
-	return dropBackup(v.root)
+	return v.save(w, b)
 }
 
 // in calls fn with the content of a profile to be changed, and completes the

@@ -95,7 +95,7 @@ func (v *Vault) fill(ctx context.Context, parents map[string]box, content map[st
 	for profile := range parents {
 		w.changed[profile] = true
 	}
-	return v.save(w)
+	return v.save(w, backupNone)
 }
 
 // Open opens the vault in the directory dir with the key of the provider. The
@@ -241,13 +241,12 @@ func (v *Vault) lock(ctx context.Context, op string) (unlock func(), err error) 
 
 // save writes what w holds and makes it the present state. The caller holds
 // the lock.
-func (v *Vault) save(w *view) error {
-	backup := w.env.Gen > 0 // else this is the first file
+func (v *Vault) save(w *view, b backup) error {
 	env, data, err := w.seal()
 	if err != nil {
 		return err
 	}
-	if err := replaceFile(v.root, data, backup); err != nil {
+	if err := replaceFile(v.root, data, b); err != nil {
 		return err
 	}
 	s := v.state
