@@ -95,7 +95,7 @@ func arguments() map[string]string {
 		"propose_node_delete": "changesetId id",
 
 		"candidate_prepare": "candidateId expectedFiles",
-		"candidate_inspect": "candidateId",
+		"candidate_inspect": "candidateId cursor?",
 		"candidate_apply":   "request",
 		"candidate_discard": "candidateId",
 		"operation_recover": "",

@@ -222,17 +222,11 @@ func TestProvenance(t *testing.T) {
 // A result that is too large is read in parts, which say where they come from.
 func TestDiagnostic(t *testing.T) {
 	f := sampleProject(t)
+	const words = 4_000
+	f.write(t, "templates/plan.md", strings.Repeat("Purpose ", words))
 	s := f.serve(t, perRequest, "--proposal-writer", "agent")
 	defer s.stop(t)
-	var files []string
-	for i := range 300 {
-		files = append(files, "plans/"+strings.Repeat(string(rune('a'+i%26)), 40+i/26)+".md")
-	}
-	to := s.good(t, "candidate_prepare", args{"candidateId": "many", "expectedFiles": files}).StagePath
-	for _, file := range files {
-		f.write(t, to+"/"+file, "x")
-	}
-	large := s.call(t, "candidate_inspect", args{"candidateId": "many"})
+	large := s.call(t, "template_get_many", args{"ids": []string{"plan"}, "contentMode": "text"})
 	if large.fields.Error.Code != "result_too_large" {
 		t.Fatalf("got %.300s", large.payload)
 	}
@@ -246,8 +240,8 @@ func TestDiagnostic(t *testing.T) {
 			break
 		}
 	}
-	if got := strings.Count(whole.String(), `"path":"plans/`); got != len(files) {
-		t.Errorf("%d files in the whole text, want %d", got, len(files))
+	if got := strings.Count(whole.String(), "Purpose "); got != words {
+		t.Errorf("%d words in the whole text, want %d", got, words)
 	}
 }
 

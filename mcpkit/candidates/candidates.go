@@ -7,6 +7,7 @@ import (
 
 	"github.com/mcpcontract/mcpcontract/internal/pattern"
 	"github.com/mcpcontract/mcpcontract/mcpkit"
+	"github.com/mcpcontract/mcpcontract/mcpkit/internal/paging"
 	"github.com/mcpcontract/mcpcontract/result"
 	"github.com/mcpcontract/mcpcontract/stage"
 )
@@ -89,7 +90,12 @@ type feature struct {
 	area      *stage.Area
 	approvals *mcpkit.Approvals
 	opts      Options
+	pager     *paging.Pager
 }
+
+// maxPage bounds the replies that list files, in bytes on the wire. It stays well below what a result may have by
+// default: what removed files must not be answered with result_too_large, as if it had not happened.
+const maxPage = 10_000
 
 // errDisabled is the error of a server without an area.
 func errDisabled() error {
@@ -108,6 +114,10 @@ func (f *feature) install(in *mcpkit.Installer) error {
 		if err := pattern.Check(p); err != nil {
 			return fmt.Errorf("candidates: pattern %.80q: %w", p, err)
 		}
+	}
+	var err error
+	if f.pager, err = paging.New(in.Sealer(), "candidates", maxPage); err != nil {
+		return fmt.Errorf("candidates: %w", err)
 	}
 	for _, tool := range f.tools() {
 		if err := tool(in); err != nil {
@@ -139,12 +149,13 @@ func (f *feature) tools() []mcpkit.Feature {
 			Idempotent: true,
 			Run:        enabled(f, f.prepare),
 		}.Install,
-		mcpkit.Tool[candidateArgs, inspected]{
-			Name:        "candidate_inspect",
-			Title:       "Inspect a candidate",
-			Description: "List the staged files of a candidate with size and SHA-256, and one digest over all. Fails on any file that was not declared, and on links.",
-			Effect:      mcpkit.ReadOnly,
-			Run:         enabled(f, f.inspect),
+		mcpkit.Tool[inspectArgs, inspected]{
+			Name:  "candidate_inspect",
+			Title: "Inspect a candidate",
+			Description: "List the staged files of a candidate with size and SHA-256, in pages, and one digest over all. " +
+				"Fails on any file that was not declared, and on links.",
+			Effect: mcpkit.ReadOnly,
+			Run:    enabled(f, f.inspect),
 		}.Install,
 		f.command().Install,
 		mcpkit.Tool[candidateArgs, discarded]{
@@ -185,6 +196,11 @@ type prepareArgs struct {
 	ExpectedFiles []string `json:"expectedFiles" jsonschema:"all files of the candidate, by their paths in the project" schema:"maxItems=4096"`
 }
 
+type inspectArgs struct {
+	candidateArgs
+	Cursor string `json:"cursor,omitempty" jsonschema:"nextCursor of the page before; absent for the first page"`
+}
+
 type operationArgs struct {
 	OperationID string `json:"operationId" jsonschema:"id of the operation, as an error or a receipt names it" schema:"pattern=^op-[0-9]{10}-[a-z0-9]{8}$"`
 }
@@ -193,13 +209,17 @@ type prepared struct {
 	CandidateID   string   `json:"candidateId"`
 	StagePath     string   `json:"stagePath"`
 	RetainedFiles []string `json:"retainedFiles"`
+	RetainedCount int      `json:"retainedCount,omitempty" jsonschema:"how many there are, if retainedFiles has only the first of them"`
 	RemovedFiles  []string `json:"removedFiles"`
+	RemovedCount  int      `json:"removedCount,omitempty" jsonschema:"how many there are, if removedFiles has only the first of them"`
 }
 
 type inspected struct {
 	CandidateID string       `json:"candidateId"`
+	FileCount   int          `json:"fileCount" jsonschema:"how many files the candidate has, on all pages"`
 	Files       []stagedFile `json:"files"`
 	Digest      string       `json:"digest" schema:"kind=sha256"`
+	NextCursor  string       `json:"nextCursor,omitempty" jsonschema:"pass it as cursor for the next page; absent on the last"`
 }
 
 type stagedFile struct {
@@ -211,6 +231,7 @@ type stagedFile struct {
 type discarded struct {
 	CandidateID  string   `json:"candidateId"`
 	RemovedFiles []string `json:"removedFiles"`
+	RemovedCount int      `json:"removedCount,omitempty" jsonschema:"how many there are, if removedFiles has only the first of them"`
 }
 
 // recovered says what became of an operation.
@@ -219,48 +240,81 @@ type recovered struct {
 	OperationID string   `json:"operationId,omitempty"`
 	CandidateID string   `json:"candidateId,omitempty"`
 	Files       []string `json:"files"`
+	FileCount   int      `json:"fileCount,omitempty" jsonschema:"how many there are, if files has only the first of them"`
 	KeptFiles   []string `json:"keptFiles"`
+	KeptCount   int      `json:"keptCount,omitempty" jsonschema:"how many there are, if keptFiles has only the first of them"`
 }
 
 func (f *feature) prepare(ctx context.Context, in prepareArgs) (prepared, error) {
 	p, err := f.area.Prepare(ctx, in.CandidateID, in.ExpectedFiles)
-	return prepared{in.CandidateID, p.Dir, p.Retained, p.Removed}, err
+	out := prepared{CandidateID: in.CandidateID, StagePath: p.Dir}
+	room := f.pager.Room() - paging.Cost(out) - countsCost
+	out.RetainedFiles, out.RetainedCount, room = shorten(p.Retained, room/2, room)
+	out.RemovedFiles, out.RemovedCount, _ = shorten(p.Removed, room, room)
+	return out, err
 }
 
-func (f *feature) inspect(ctx context.Context, in candidateArgs) (inspected, error) {
+func (f *feature) inspect(ctx context.Context, in inspectArgs) (inspected, error) {
 	m, err := f.area.Inspect(ctx, in.CandidateID)
 	if err != nil {
 		return inspected{}, err
 	}
-	out := inspected{CandidateID: m.Candidate, Digest: m.Digest}
-	for _, file := range m.Files {
-		out.Files = append(out.Files, stagedFile{file.Path, file.Size, file.SHA256})
+	out := inspected{CandidateID: m.Candidate, FileCount: len(m.Files), Digest: m.Digest}
+	files := make([]stagedFile, len(m.Files))
+	for i, file := range m.Files {
+		files[i] = stagedFile{file.Path, file.Size, file.SHA256}
 	}
-	return out, nil
+	page, err := paging.Items(f.pager.Query("candidate_inspect", m.Candidate), in.Cursor, m.Digest, paging.Cost(out), files)
+	out.Files, out.NextCursor = page.Items, page.NextCursor
+	return out, err
 }
 
 func (f *feature) discard(ctx context.Context, in candidateArgs) (discarded, error) {
 	removed, err := f.area.Discard(ctx, in.CandidateID)
-	return discarded{in.CandidateID, removed}, err
+	out := discarded{CandidateID: in.CandidateID}
+	room := f.pager.Room() - paging.Cost(out) - countsCost
+	out.RemovedFiles, out.RemovedCount, _ = shorten(removed, room, room)
+	return out, err
 }
 
 func (f *feature) recover(ctx context.Context, _ noArgs) (recovered, error) {
-	return outcome(f.area.Recover(ctx))
+	r, err := f.area.Recover(ctx)
+	return f.outcome(r), err
 }
 
 func (f *feature) abort(ctx context.Context, in operationArgs) (recovered, error) {
-	return outcome(f.area.Abort(ctx, in.OperationID))
+	r, err := f.area.Abort(ctx, in.OperationID)
+	return f.outcome(r), err
 }
 
-func outcome(r stage.Recovery, err error) (recovered, error) {
-	out := recovered{Outcome: "finished", OperationID: r.Operation, CandidateID: r.Candidate, Files: r.Files, KeptFiles: r.Kept}
+func (f *feature) outcome(r stage.Recovery) recovered {
+	out := recovered{Outcome: "finished", OperationID: r.Operation, CandidateID: r.Candidate}
 	switch {
 	case r.Operation == "":
 		out.Outcome = "none"
 	case r.Undone:
 		out.Outcome = "undone"
 	}
-	return out, err
+	room := f.pager.Room() - paging.Cost(out) - countsCost
+	out.Files, out.FileCount, room = shorten(r.Files, room/2, room)
+	out.KeptFiles, out.KeptCount, _ = shorten(r.Kept, room, room)
+	return out
+}
+
+// countsCost is more than what two counts with their names take on the wire.
+const countsCost = 100
+
+// shorten returns as many of the first paths as fit into share bytes, how many there are if that is not all of them, and
+// what is left of room.
+func shorten(paths []string, share, room int) (first []string, count, left int) {
+	for i, p := range paths {
+		cost := paging.Cost(p) + len(",")
+		if cost > share {
+			return paths[:i], len(paths), room
+		}
+		share, room = share-cost, room-cost
+	}
+	return paths, 0, room
 }
 
 // problem is one entry of the details of candidate_rejected.

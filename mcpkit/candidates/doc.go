@@ -22,11 +22,14 @@
 // # Tools
 //
 //	candidate_prepare   candidateId, expectedFiles     candidateId, stagePath, retainedFiles, removedFiles
-//	candidate_inspect   candidateId                    candidateId, files {path, size, sha256}, digest
+//	candidate_inspect   candidateId, cursor?           candidateId, fileCount, files {path, size, sha256}, digest, nextCursor?
 //	candidate_apply     request                        commandStatus, and see below
 //	candidate_discard   candidateId                    candidateId, removedFiles
 //	operation_recover                                  outcome, operationId?, candidateId?, files, keptFiles
 //	operation_abort     operationId                    the same
+//
+// candidate_inspect answers in pages of one digest. A list of another reply that does not fit has the first paths only;
+// then retainedCount, removedCount, fileCount or keptCount beside it says how many there are.
 //
 // An outcome is none, finished or undone. candidate_apply is a [mcpkit.Command]: its request is {"op": "prepare",
 // "candidateId"} or {"op": "apply", "proposalToken"}, its proposal {candidateId, digest, files {path, sha256, before}} and
@@ -51,11 +54,12 @@
 // # Errors
 //
 // The codes of the packages stage and token reach the client as they are, with the paths at fault. To them come
-// [CodeRejected] and [CodeDisabled].
+// [CodeRejected] and [CodeDisabled], and of pages cursor_invalid and snapshot_changed.
 //
 // # Limits
 //
 // Those of the area, and of a claim of package token: 2,048 files in one proposal. What a reply may have decides earlier:
 // with the default of 20,000 bytes a proposal of about 80 files is refused with result_too_large, before anything is
-// changed.
+// changed. All other replies stay below 10,000 bytes on the wire, however many files there are, so that none is refused
+// for its size after the fact. A server whose own limit for results is lower than that loses this.
 package candidates
