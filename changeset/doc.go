@@ -77,8 +77,8 @@
 // # Concurrency
 //
 // Stores and writers are safe for concurrent use, by several processes too. One
-// call writes at a time; the others wait until their context ends
-// (changeset_locked). Reading waits for nobody.
+// call writes at a time; the others wait until their context ends or
+// Options.LockTimeout is over (changeset_locked). Reading waits for nobody.
 //
 // # Errors
 //

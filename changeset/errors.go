@@ -67,7 +67,8 @@ const (
 	CodeValidator Code = "validator_failed"
 	// CodeSource means that the Source failed; the cause is its error.
 	CodeSource Code = "source_failed"
-	// CodeLocked means that another process wrote until the context ended.
+	// CodeLocked means that another process wrote until Options.LockTimeout was
+	// over or the context ended. Nothing was changed.
 	CodeLocked Code = "changeset_locked"
 	// CodeIO means that the operating system failed. A proposal that ended
 	// with it is stored as a whole or not at all; Get tells.

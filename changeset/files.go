@@ -3,6 +3,7 @@ package changeset
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path"
 
 	"github.com/mcpcontract/mcpcontract/internal/rootfs"
@@ -20,7 +21,8 @@ const (
 	tempName = rootfs.TempPrefix + "changeset"
 )
 
-// lock waits for the right to write below both folders.
+// lock waits for the right to write below both folders, until ctx ends or
+// Options.LockTimeout is over.
 func (s *Store) lock(ctx context.Context, op string) (rootfs.Unlocker, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -30,6 +32,9 @@ func (s *Store) lock(ctx context.Context, op string) (rootfs.Unlocker, error) {
 		return nil, wrap(op, dir, err)
 	}
 	p := dir + "/" + lockName
+	wait := s.opts.LockTimeout
+	ctx, cancel := context.WithTimeoutCause(ctx, wait, fmt.Errorf("it was held for %v", wait))
+	defer cancel()
 	l, err := s.files.Lock(ctx, p)
 	return l, wrap(op, p, err)
 }

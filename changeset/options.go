@@ -91,6 +91,11 @@ type Options struct {
 	// It keeps both the old and the new content of each file.
 	MaxBytes int64
 
+	// LockTimeout is how long a call that writes waits for the lock of another
+	// process, which may be stopped or gone wrong; then it fails with
+	// changeset_locked. 0 means 10 s. A context that ends earlier decides.
+	LockTimeout time.Duration
+
 	// Now returns the time; nil means [time.Now].
 	Now func() time.Time
 }
@@ -124,6 +129,7 @@ func (o *Options) withDefaults() (Options, error) {
 		MaxOperations: cmp.Or(o.MaxOperations, 200),
 		MaxFileBytes:  cmp.Or(o.MaxFileBytes, 4<<20),
 		MaxBytes:      cmp.Or(o.MaxBytes, 16<<20),
+		LockTimeout:   cmp.Or(o.LockTimeout, 10*time.Second),
 		Now:           o.Now,
 	}
 	if full.Now == nil {
@@ -141,6 +147,8 @@ func (o *Options) checkLimits() error {
 	switch {
 	case min(o.MaxChangesets, o.MaxOperations) < 0 || min(o.MaxFileBytes, o.MaxBytes) < 0:
 		return errors.New("a limit is negative")
+	case o.LockTimeout < 0:
+		return errors.New("LockTimeout is negative")
 	case o.MaxChangesets > mostChangesets:
 		return fmt.Errorf("MaxChangesets is %d, the limit is %d", o.MaxChangesets, mostChangesets)
 	case o.MaxOperations > mostOperations:

@@ -57,6 +57,7 @@ func TestOpenRefused(t *testing.T) {
 		{"many views", func(o *changeset.Options) { o.Views = make([]changeset.View, 65) }},
 		{"many outputs", func(o *changeset.Options) { o.Outputs = make([]changeset.Output, 65) }},
 		{"negative limit", func(o *changeset.Options) { o.MaxFileBytes = -1 }},
+		{"negative time", func(o *changeset.Options) { o.LockTimeout = -1 }},
 		{"many changesets", func(o *changeset.Options) { o.MaxChangesets = 5000 }},
 		{"many operations", func(o *changeset.Options) { o.MaxOperations = 20_000 }},
 		{"many bytes", func(o *changeset.Options) { o.MaxBytes = 1 << 40 }},

@@ -367,7 +367,7 @@ func TestLocked(t *testing.T) {
 	}
 	defer lock.Unlock()
 	synctest.Test(t, func(t *testing.T) {
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		defer cancel()
 		_, err := w.ProposeDelete(ctx, id, "setup")
 		wantCode(t, err, changeset.CodeLocked)
@@ -377,6 +377,47 @@ func TestLocked(t *testing.T) {
 	})
 	if _, err := p.store.Validate(t.Context(), id); err != nil {
 		t.Errorf("reading waits for the lock: %v", err)
+	}
+}
+
+// TestLockTimeout lets another process hold the lock without end, as one does
+// that is stopped. No call has a deadline of its own.
+func TestLockTimeout(t *testing.T) {
+	t.Parallel()
+	for timeout, want := range map[time.Duration]time.Duration{0: 10 * time.Second, time.Second: time.Second} {
+		opts := options()
+		opts.LockTimeout = timeout
+		p := newProject(t, opts, handbook())
+		w := p.writer(t, "ada")
+		id := begin(t, w)
+		root, err := rootfs.Open(p.dir, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer root.Close()
+		lock, err := root.Lock(t.Context(), ".mcpdocs/changesets/lock")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer lock.Unlock()
+		synctest.Test(t, func(t *testing.T) {
+			for name, call := range map[string]func() error{
+				"create":  func() error { _, err := w.Create(t.Context(), "Title", ""); return err },
+				"propose": func() error { _, err := w.ProposeDelete(t.Context(), id, "setup"); return err },
+				"preview": func() error { _, err := p.store.Preview(t.Context(), id, "review"); return err },
+			} {
+				from := time.Now()
+				err := call()
+				wantCode(t, err, changeset.CodeLocked)
+				if took := time.Since(from); took < want || took > want+time.Second {
+					t.Errorf("%s: it waited %v, want %v", name, took, want)
+				}
+			}
+			from := time.Now()
+			if _, err := p.store.Diff(t.Context(), id); err != nil || time.Since(from) > 0 {
+				t.Errorf("reading waits for the lock: %v, %v", time.Since(from), err)
+			}
+		})
 	}
 }
 

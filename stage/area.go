@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/mcpcontract/mcpcontract/internal/rootfs"
@@ -72,12 +73,15 @@ func (a *Area) makeDir(op, dir string) error {
 	return wrap(CodeUnsafe, op, dir, a.files.MkdirAll(dir, 0o755))
 }
 
-// lock waits for the area's lock.
+// lock waits for the area's lock, until ctx ends or Options.LockTimeout is over.
 func (a *Area) lock(ctx context.Context, op string) (rootfs.Unlocker, error) {
 	if err := a.setUp(op); err != nil {
 		return nil, err
 	}
 	p := a.below(lockName)
+	wait := a.opts.LockTimeout
+	ctx, cancel := context.WithTimeoutCause(ctx, wait, fmt.Errorf("it was held for %v", wait))
+	defer cancel()
 	l, err := a.files.Lock(ctx, p)
 	if rootfs.CodeOf(err) == rootfs.Locked {
 		return nil, &Error{Code: CodeLocked, Op: op, Err: err}

@@ -140,6 +140,7 @@ func TestOpen(t *testing.T) {
 		{"a pattern that reaches what is protected", stage.Options{Allow: []string{"plans/*", "**/*.md"}, Protect: []string{"docs"}}},
 		{"the same in another spelling", stage.Options{Allow: []string{"DOCS/plan.md"}, Protect: []string{"docs"}}},
 		{"negative", stage.Options{MaxBytes: -1}},
+		{"negative time", stage.Options{LockTimeout: -1}},
 		{"more files than possible", stage.Options{MaxFiles: 5000}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

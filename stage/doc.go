@@ -100,8 +100,8 @@
 //
 // An Area is safe for concurrent use, by several processes too: one promotion
 // at a time, and none is lost or mixed with another. Prepare, Discard, Promote,
-// Recover and Abort wait for the lock until their context ends; the others wait
-// for nobody.
+// Recover and Abort wait for the lock until their context ends or
+// Options.LockTimeout is over (stage_locked); the others wait for nobody.
 //
 // # Limits
 //

@@ -73,7 +73,8 @@ const (
 	// CodeDamaged means that a file of the area itself has other bytes than
 	// were written. The path says which; remove it to go on without.
 	CodeDamaged Code = "stage_damaged"
-	// CodeLocked means that another process promoted until the context ended.
+	// CodeLocked means that another process held the lock until
+	// Options.LockTimeout was over or the context ended. Nothing was changed.
 	CodeLocked Code = "stage_locked"
 	// CodeReleased means that the Lock was unlocked before.
 	CodeReleased Code = "stage_unlocked"

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/mcpcontract/mcpcontract/internal/pattern"
 	"github.com/mcpcontract/mcpcontract/internal/rootfs"
@@ -44,6 +45,11 @@ type Options struct {
 	// MaxReceipts is how many receipts are kept; 0 means 256. The oldest make
 	// room.
 	MaxReceipts int
+
+	// LockTimeout is how long a call waits for the lock of another process,
+	// which may be stopped or gone wrong; then it fails with stage_locked. 0
+	// means 10 s. A context that ends earlier decides.
+	LockTimeout time.Duration
 }
 
 // Limits that are not options.
@@ -68,6 +74,7 @@ func (o *Options) withDefaults() (Options, error) {
 		MaxBytes:      cmp.Or(o.MaxBytes, 256<<20),
 		MaxCandidates: cmp.Or(o.MaxCandidates, 64),
 		MaxReceipts:   cmp.Or(o.MaxReceipts, 256),
+		LockTimeout:   cmp.Or(o.LockTimeout, 10*time.Second),
 	}
 	return full, full.check()
 }
@@ -83,6 +90,8 @@ func (o *Options) check() error {
 		return refusef(CodeOptions, "open", "Allow has %d patterns and Protect %d paths, the limit is %d", len(o.Allow), len(o.Protect), maxPatterns)
 	case o.MaxFiles < 0 || o.MaxFileBytes < 0 || o.MaxBytes < 0 || o.MaxCandidates < 0 || o.MaxReceipts < 0:
 		return refusef(CodeOptions, "open", "a limit is negative")
+	case o.LockTimeout < 0:
+		return refusef(CodeOptions, "open", "LockTimeout is negative")
 	case o.MaxFiles > mostFiles:
 		return refusef(CodeOptions, "open", "MaxFiles is %d, the limit is %d", o.MaxFiles, mostFiles)
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"os"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -73,6 +75,42 @@ func TestPromoteStale(t *testing.T) {
 	}
 	if diff := cmp.Diff(before, p.tree(t)); diff != "" {
 		t.Errorf("project after refused promotion (-want +got):\n%s", diff)
+	}
+}
+
+// TestLockTimeout has another process hold the lock without end, as one does that
+// is stopped. No call has a deadline of its own.
+func TestLockTimeout(t *testing.T) {
+	for timeout, want := range map[time.Duration]time.Duration{0: 10 * time.Second, time.Second: time.Second} {
+		opts := allowDocs()
+		opts.LockTimeout = timeout
+		p := newProject(t, opts, nil)
+		p.prepare(t, "one", map[string]string{"docs/a.md": "a"})
+		plan := p.plan(t, "one", nil, nil)
+		held, err := p.open(t, nil).Lock(t.Context())
+		must(t, err)
+		synctest.Test(t, func(t *testing.T) {
+			for name, call := range map[string]func() error{
+				"prepare": func() error { _, err := p.area.Prepare(t.Context(), "two", []string{"docs/a.md"}); return err },
+				"discard": func() error { _, err := p.area.Discard(t.Context(), "one"); return err },
+				"lock":    func() error { _, err := p.area.Lock(t.Context()); return err },
+				"promote": func() error { _, err := p.area.Promote(t.Context(), plan); return err },
+				"recover": func() error { _, err := p.area.Recover(t.Context()); return err },
+				"abort":   func() error { _, err := p.area.Abort(t.Context(), "op-0000000001-abcdefgh"); return err },
+			} {
+				from := time.Now()
+				err := call()
+				wantCode(t, err, stage.CodeLocked)
+				if took := time.Since(from); took < want || took > want+time.Second {
+					t.Errorf("%s: it waited %v, want %v", name, took, want)
+				}
+			}
+			from := time.Now()
+			if _, err := p.area.Inspect(t.Context(), "one"); err != nil || time.Since(from) > 0 {
+				t.Errorf("reading waits for the lock: %v, %v", time.Since(from), err)
+			}
+		})
+		must(t, held.Unlock())
 	}
 }
 
