@@ -22,7 +22,9 @@ const (
 // A disk is what the log needs of a file system. Tests put in its place one
 // that fails, or that forgets what was not made durable.
 type disk interface {
-	// lock waits for the lock that all processes on the directory share.
+	// lock waits for the lock that all processes on the directory share. It
+	// tries at least once, even if ctx has ended, and fails with
+	// [rootfs.Locked] if that is not free by then.
 	lock(ctx context.Context) (unlock func() error, err error)
 	// open opens the log for reading and writing, or fails with
 	// fs.ErrNotExist.

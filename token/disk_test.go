@@ -9,6 +9,7 @@ import (
 	"sync"
 	"syscall"
 
+	"github.com/mcpcontract/mcpcontract/internal/rootfs"
 	"github.com/mcpcontract/mcpcontract/token"
 )
 
@@ -114,9 +115,13 @@ func (d *modelDisk) Lock(ctx context.Context) (func() error, error) {
 		return nil, err
 	}
 	select {
-	case d.held <- struct{}{}:
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
+	case d.held <- struct{}{}: // tried once even if ctx has ended
+	default:
+		select {
+		case d.held <- struct{}{}:
+		case <-ctx.Done():
+			return nil, &rootfs.Error{Op: "lock", Code: rootfs.Locked, Err: context.Cause(ctx)}
+		}
 	}
 	return func() error { <-d.held; return nil }, nil
 }

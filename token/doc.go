@@ -115,4 +115,10 @@
 // # Concurrency
 //
 // All types are safe for concurrent use. The package starts no goroutines.
+//
+// A change waits for the lock of the directory, which another process may hold
+// and a stopped one holds for good: it ends with store_locked at the deadline of
+// its context, or after [Options].LockTimeout if that has none. [Open],
+// [Store.Lookup] and [Store.Pending] read without the lock and wait for nobody,
+// as long as the clock did not go back.
 package token

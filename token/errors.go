@@ -45,7 +45,7 @@ const (
 	// process took the token over.
 	CodeConflict Code = "record_conflict"
 	// CodeLocked means that another process kept the store's lock until the
-	// context ended.
+	// context ended, or for as long as Options.LockTimeout says.
 	CodeLocked Code = "store_locked"
 	// CodeDamaged means that bytes of the log that were durable have changed.
 	// Nothing is read from it or written to it until a person removes the

@@ -127,6 +127,11 @@ func badKeys(detail string) error {
 // change reads the key file under its lock and, if need says so, puts a new
 // key first and drops those that open nothing any more.
 func (s *Signer) change(ctx context.Context, need func(*ring) bool) (*ring, error) {
+	if _, ok := ctx.Deadline(); !ok {
+		var cancel context.CancelFunc
+		ctx, cancel = timed(ctx, s.wait)
+		defer cancel()
+	}
 	lock, err := s.root.Lock(ctx, keyLock)
 	if err != nil {
 		return nil, ioError("lock", err)

@@ -69,6 +69,8 @@ func (s *Store) Resume(ctx context.Context, text string, claim Claim) (*Lease, e
 }
 
 func (s *Store) begin(ctx context.Context, text string, claim *Claim, resume bool) (*Lease, error) {
+	ctx, cancel := s.bounded(ctx)
+	defer cancel()
 	var lease *Lease
 	err := s.retry(ctx, func() (err error) {
 		rec, now, err := s.admit(ctx, text, claim, resume)
@@ -192,7 +194,8 @@ func (l *Lease) Resumed() bool { return l.resumed }
 
 // Commit records that the action was done and keeps receipt, at most 256 KiB,
 // for repeated calls. As it reports what has happened already, the end of ctx
-// does not stop it; it waits at most 30 seconds for the store's lock.
+// does not stop it; it waits for the store's lock for as long as
+// Options.LockTimeout says.
 //
 // If it fails, the token remains as being applied, and Commit may be called
 // again. Code record_conflict means that another process took the token over.
@@ -245,7 +248,7 @@ func (l *Lease) finish(ctx context.Context, change func(context.Context) ([]*Rec
 	case leaseReleased:
 		return &Error{Code: CodeConflict, Op: "finish", Detail: "the lease was released"}
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishTime)
+	ctx, cancel := timed(context.WithoutCancel(ctx), l.store.opts.LockTimeout)
 	defer cancel()
 	changes, err := change(ctx)
 	if err != nil {

@@ -3,6 +3,7 @@ package token
 import (
 	"container/list"
 	"context"
+	"errors"
 	"iter"
 )
 
@@ -14,8 +15,11 @@ const slack = 256 << 10
 // of the directory; readers look at the file up to its mark, without it.
 type logStore struct {
 	disk  disk
-	slack int64         // the constant, except in tests
-	turn  chan struct{} // holds one value while somebody uses what follows
+	slack int64 // the constant, except in tests
+	// Each holds one value while somebody has it, the first while he waits for
+	// the disk's lock and has that, the second while he uses what follows. So
+	// nobody who only reads waits for the lock.
+	writing, turn chan struct{}
 
 	closed bool
 	file   diskFile // nil if there is no log, or it was not read yet
@@ -27,7 +31,7 @@ type logStore struct {
 }
 
 func newLog(d disk) *logStore {
-	l := &logStore{disk: d, slack: slack, turn: make(chan struct{}, 1)}
+	l := &logStore{disk: d, slack: slack, writing: make(chan struct{}, 1), turn: make(chan struct{}, 1)}
 	l.reset()
 	return l
 }
@@ -44,21 +48,38 @@ func (l *logStore) Close() error {
 	return ioError("close", l.disk.close())
 }
 
-// enter waits until nobody else in this process uses l.
+// enter waits until nobody else in this process uses what was read.
 func (l *logStore) enter(ctx context.Context) error {
-	if err := ctx.Err(); err != nil {
-		return context.Cause(ctx)
-	}
-	select {
-	case l.turn <- struct{}{}:
-	case <-ctx.Done():
-		return context.Cause(ctx)
+	if err := await(ctx, l.turn); err != nil {
+		return err
 	}
 	if l.closed {
 		l.leave()
 		return &Error{Code: CodeClosed, Op: "use"}
 	}
 	return nil
+}
+
+// await waits until turn has room, and fills it.
+func await(ctx context.Context, turn chan struct{}) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	select {
+	case turn <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return waited(ctx)
+	}
+}
+
+// waited makes the error for a lock that was not free before ctx ended.
+func waited(ctx context.Context) error {
+	err := context.Cause(ctx)
+	if own, ok := errors.AsType[*Error](err); ok {
+		return own // the deadline is ours, see bounded
+	}
+	return &Error{Code: CodeLocked, Op: "lock", Err: err}
 }
 
 func (l *logStore) leave() { <-l.turn }
@@ -73,17 +94,32 @@ func (l *logStore) reset() {
 	l.order, l.byHash = list.New(), map[string]*list.Element{}
 }
 
-// verify reads the log under the lock, and so cuts off a torn tail.
+// verify reads the log, with the lock if that is free, and so cuts off a torn
+// tail. Who holds it does that as well, so nobody waits for him.
 func (l *logStore) verify(ctx context.Context) error {
-	return l.locked(ctx, func() error { return nil })
-}
-
-// locked runs fn with the lock, after everything in the file was read.
-func (l *logStore) locked(ctx context.Context, fn func() error) (err error) {
+	now, cancel := context.WithCancel(ctx)
+	cancel() // the lock is tried once
+	unlock, err := l.disk.lock(now)
+	free := err == nil
+	if err = ioError("lock", err); err != nil && CodeOf(err) != CodeLocked {
+		return err
+	}
+	if free {
+		defer func() { _ = unlock() }() // see locked
+	}
 	if err := l.enter(ctx); err != nil {
 		return err
 	}
 	defer l.leave()
+	return l.refresh(free)
+}
+
+// locked runs fn with the lock, after everything in the file was read.
+func (l *logStore) locked(ctx context.Context, fn func() error) (err error) {
+	if err := await(ctx, l.writing); err != nil {
+		return err
+	}
+	defer func() { <-l.writing }()
 	unlock, err := l.disk.lock(ctx)
 	if err != nil {
 		return ioError("lock", err)
@@ -91,6 +127,10 @@ func (l *logStore) locked(ctx context.Context, fn func() error) (err error) {
 	// The system releases the lock when the file is closed, even if closing
 	// reports an error; the change is durable by then.
 	defer func() { _ = unlock() }()
+	if err := l.enter(ctx); err != nil {
+		return err
+	}
+	defer l.leave()
 	if err := l.refresh(true); err != nil {
 		return err
 	}

@@ -39,6 +39,7 @@ type Signer struct {
 	root  *rootfs.Root
 	clock *clock
 	ttl   time.Duration
+	wait  time.Duration // for a lock
 	log   *slog.Logger
 
 	mu     sync.Mutex
@@ -48,8 +49,9 @@ type Signer struct {
 
 // OpenSigner opens the signer whose keys are in the directory dir, which is
 // made with mode 0700 if it is missing, as are the keys. A key older than 30
-// days is rotated. Of opts it uses TTL, Now and Logger. The error's code is
-// store_damaged, store_exposed, store_locked or store_io.
+// days is rotated. It waits for a lock only to make a key. Of opts it uses TTL,
+// LockTimeout, Now and Logger. The error's code is store_damaged, store_exposed,
+// store_locked or store_io.
 func OpenSigner(dir string, opts *Options) (*Signer, error) {
 	if opts == nil {
 		opts = &Options{}
@@ -60,15 +62,16 @@ func OpenSigner(dir string, opts *Options) (*Signer, error) {
 	}
 	s := &Signer{
 		root: root, clock: newClock(opts.Now),
-		ttl: positive(opts.TTL, defaultTTL), log: orDiscard(opts.Logger),
+		ttl: positive(opts.TTL, defaultTTL), wait: positive(opts.LockTimeout, defaultLockWait),
+		log: orDiscard(opts.Logger),
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), finishTime)
-	defer cancel()
 	now, _ := s.clock.read()
 	s.looked = now
-	s.ring, err = s.change(ctx, func(r *ring) bool {
-		return len(r.Keys) == 0 || now.Sub(r.Keys[0].Made) >= maxKeyAge
-	})
+	old := func(r *ring) bool { return len(r.Keys) == 0 || now.Sub(r.Keys[0].Made) >= maxKeyAge }
+	// A file that cannot be read may be one that is being replaced.
+	if s.ring, err = s.load(nil); err != nil || old(s.ring) {
+		s.ring, err = s.change(context.Background(), old)
+	}
 	if err != nil {
 		_ = root.Close() // the first error says more
 		return nil, err
@@ -81,7 +84,8 @@ func OpenSigner(dir string, opts *Options) (*Signer, error) {
 func (s *Signer) Close() error { return ioError("close", s.root.Close()) }
 
 // Rotate makes a new key, with which all processes on the directory seal from
-// now on, or within a second. The old ones open for one TTL more.
+// now on, or within a second. The old ones open for one TTL more. If ctx has no
+// deadline, it waits for the lock for as long as Options.LockTimeout says.
 func (s *Signer) Rotate(ctx context.Context) error {
 	r, err := s.change(ctx, func(*ring) bool { return true })
 	if err != nil {

@@ -14,15 +14,12 @@ const (
 	defaultRetain     = 24 * time.Hour
 	defaultMaxRecords = 1024
 	defaultMaxSubject = 64
+	defaultLockWait   = 10 * time.Second
 	mostRecords       = 16384
 )
 
 // maxTries bounds how often a change is computed again after a conflict.
 const maxTries = 100
-
-// finishTime bounds how long calls without a context, and those that outlive
-// theirs, wait for a lock.
-const finishTime = 30 * time.Second
 
 // Options changes how a [Store] and a [Signer] work. Nil and the zero value
 // are the default. Neither keeps the pointer.
@@ -40,6 +37,12 @@ type Options struct {
 	// MaxPerSubject is how many records one subject has in one project, 64 if
 	// it is not positive, so that nobody can push out the tokens of others.
 	MaxPerSubject int
+	// LockTimeout is how long a call waits for a lock that another process
+	// holds, 10 seconds if it is not positive; the code is store_locked then.
+	// A context with a deadline of its own takes its place, except in the calls
+	// that a context does not stop, and in those that have none. With a Backend
+	// it bounds only the latter.
+	LockTimeout time.Duration
 	// Now is the clock, time.Now if it is nil.
 	Now func() time.Time
 	// Logger, if not nil, is told why a token or sealed text was refused, what
@@ -60,7 +63,7 @@ type Store struct {
 	clock   *clock
 	close   func() error
 
-	voiding sync.Mutex // held while tokens are voided
+	voiding chan struct{} // holds one value while tokens are voided
 
 	mu   sync.Mutex
 	back bool            // the clock went back, and tokens are not voided yet
@@ -71,9 +74,11 @@ type Store struct {
 // together with those above it, if it is missing. With Options.Backend the
 // directory is not used and may be "".
 //
-// Open cuts off what a crash left half-written at the end of the log, and waits
-// at most 30 seconds for the lock. The error's code is store_damaged if
-// anything else is wrong with the log, store_exposed, store_locked or store_io.
+// Open cuts off what a crash left half-written at the end of the log, unless
+// another process is writing, which does that itself. It waits for nobody,
+// except to void tokens if the clock went back. The error's code is
+// store_damaged if anything else is wrong with the log, store_exposed,
+// store_locked or store_io.
 func Open(dir string, opts *Options) (*Store, error) {
 	if opts != nil && opts.Backend != nil {
 		s := newStore(opts)
@@ -102,7 +107,7 @@ func openOn(l *logStore, opts *Options) (*Store, error) {
 
 // newStore applies the defaults.
 func newStore(opts *Options) *Store {
-	s := &Store{live: map[string]bool{}, close: func() error { return nil }}
+	s := &Store{voiding: make(chan struct{}, 1), live: map[string]bool{}, close: func() error { return nil }}
 	if opts != nil {
 		s.opts = *opts
 	}
@@ -110,6 +115,7 @@ func newStore(opts *Options) *Store {
 	s.opts.Retain = positive(s.opts.Retain, defaultRetain)
 	s.opts.MaxRecords = min(positive(s.opts.MaxRecords, defaultMaxRecords), mostRecords)
 	s.opts.MaxPerSubject = positive(s.opts.MaxPerSubject, defaultMaxSubject)
+	s.opts.LockTimeout = positive(s.opts.LockTimeout, defaultLockWait)
 	s.opts.Logger = orDiscard(s.opts.Logger)
 	s.backend = s.opts.Backend
 	s.clock = newClock(s.opts.Now)
@@ -134,7 +140,7 @@ func orDiscard(l *slog.Logger) *slog.Logger {
 // start checks the log and looks for signs that the clock was moved back while
 // no process was there to see it.
 func (s *Store) start() error {
-	ctx, cancel := context.WithTimeout(context.Background(), finishTime)
+	ctx, cancel := timed(context.Background(), s.opts.LockTimeout)
 	defer cancel()
 	if l, ok := s.backend.(*logStore); ok {
 		if err := l.verify(ctx); err != nil {
@@ -158,6 +164,22 @@ func (s *Store) start() error {
 // store_closed; a Backend from Options is the caller's to close.
 func (s *Store) Close() error { return s.close() }
 
+// timed returns a context that ends after limit with code store_locked.
+func timed(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
+	return context.WithTimeoutCause(ctx, limit, &Error{
+		Code: CodeLocked, Op: "lock", Detail: "waited " + limit.String(), Err: context.DeadlineExceeded,
+	})
+}
+
+// bounded returns ctx with a deadline, if it has none and there are locks to
+// wait for. A foreign backend has rules of its own.
+func (s *Store) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+	if _, ok := ctx.Deadline(); ok || s.opts.Backend != nil {
+		return ctx, func() {}
+	}
+	return timed(ctx, s.opts.LockTimeout)
+}
+
 // settle returns the time. If the clock went back it voids all tokens that
 // were not begun, because nobody can say any more how old they are.
 func (s *Store) settle(ctx context.Context) (time.Time, error) {
@@ -168,8 +190,10 @@ func (s *Store) settle(ctx context.Context) (time.Time, error) {
 	if !s.isBack() {
 		return now, nil
 	}
-	s.voiding.Lock()
-	defer s.voiding.Unlock()
+	if err := await(ctx, s.voiding); err != nil {
+		return now, err
+	}
+	defer func() { <-s.voiding }()
 	if !s.isBack() {
 		return now, nil
 	}
@@ -237,6 +261,8 @@ func (s *Store) Issue(ctx context.Context, claim Claim) (Token, error) {
 	if err := claim.check(); err != nil {
 		return Token{}, err
 	}
+	ctx, cancel := s.bounded(ctx)
+	defer cancel()
 	var tok Token
 	err := s.retry(ctx, func() error {
 		now, err := s.settle(ctx)
@@ -273,6 +299,8 @@ func (s *Store) Issue(ctx context.Context, claim Claim) (Token, error) {
 // A used token is found for as long as its record is kept; the receipt is
 // Record.Receipt. The error's code is approval_invalid.
 func (s *Store) Lookup(ctx context.Context, text string, scope Claim) (Record, error) {
+	ctx, cancel := s.bounded(ctx)
+	defer cancel()
 	now, err := s.settle(ctx)
 	if err != nil {
 		return Record{}, err
@@ -338,6 +366,8 @@ const idLen = 12
 
 // Pending returns the proposals that wait for a person, oldest first.
 func (s *Store) Pending(ctx context.Context) ([]Record, error) {
+	ctx, cancel := s.bounded(ctx)
+	defer cancel()
 	now, err := s.settle(ctx)
 	if err != nil {
 		return nil, err
@@ -379,6 +409,8 @@ func (s *Store) decide(ctx context.Context, op, id string, change func(*Record, 
 		unknown.Detail = "an id has at least 12 digits"
 		return unknown
 	}
+	ctx, cancel := s.bounded(ctx)
+	defer cancel()
 	return s.retry(ctx, func() error {
 		now, err := s.settle(ctx)
 		if err != nil {
