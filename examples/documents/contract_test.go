@@ -49,5 +49,7 @@ func TestContract(t *testing.T) {
 			calls = append(calls, contracttest.Call{Tool: call.tool, Arguments: call.args})
 		}
 	}
-	contracttest.Run(t, newSampleServer, &contracttest.Options{Calls: calls})
+	// One of each kind: the calls are many, and most of them are those of the features, which meet every client.
+	clients := []contracttest.Client{{Name: "claude-code", Version: "2.1.332"}, {Name: "Zed", Version: "0.2.0"}, {}}
+	contracttest.Run(t, newSampleServer, &contracttest.Options{Calls: calls, Clients: clients})
 }
