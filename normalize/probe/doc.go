@@ -54,10 +54,14 @@
 // # Errors
 //
 // Errors are [*Error], except that of a canceled context, which comes back as it
-// is. No text of an error holds a value of the launch's environment, headers or
-// secret-like arguments and parts of the address, nor a common encoding of one:
-// "***" stands there. Strings that a server reports about itself are treated the
-// same way for values whose names or shapes mark them as secrets.
+// is. No text of an error holds a value of the launch's environment or headers, a
+// secret-like argument or part of the address, what in any of these looks like a
+// secret (what follows a scheme such as Bearer, strings of JSON, the values of
+// pairs), a value of [Options.Hide], or a common encoding of one: "***" stands
+// there. Values that no name marks as secrets stay where they are shorter than 4
+// bytes, or a word, number or address that may stand in any message. Strings that
+// a server reports about itself are treated the same way for values whose names or
+// shapes mark them as secrets.
 //
 // # Limits
 //

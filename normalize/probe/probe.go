@@ -5,7 +5,6 @@ import (
 	"errors"
 	"os"
 	"runtime"
-	"strings"
 	"sync"
 	"time"
 
@@ -23,6 +22,8 @@ const (
 	keptStderr = 8 << 10
 	// maxName is the most bytes of a name in a report.
 	maxName = 256
+	// maxRead is how much of a longer one is looked at.
+	maxRead = 1 << 10
 )
 
 // Options configure [Check]. A nil *Options is valid, and each zero field is the
@@ -39,6 +40,10 @@ type Options struct {
 	// Vars are asked, in order, for the variables that the launch forwards by
 	// name (Launch.EnvFrom). Nil means the environment of this process.
 	Vars []normalize.Vars
+	// Hide are further values that no text of an error or a report may hold, such
+	// as those that references in the launch had. Of one with less than 4 bytes
+	// only what stands alone is hidden.
+	Hide []string
 }
 
 func (o *Options) timeout() time.Duration {
@@ -60,6 +65,13 @@ func (o *Options) maxTools() int {
 		return 2000
 	}
 	return o.MaxTools
+}
+
+func (o *Options) hide() []string {
+	if o == nil {
+		return nil
+	}
+	return o.Hide
 }
 
 func (o *Options) vars() []normalize.Vars {
@@ -189,7 +201,7 @@ func newProbe(launch normalize.Launch, opts *Options) *probe {
 			}
 		}
 	}
-	all, marked := secretsOf(launch, p.forwarded)
+	all, marked := secretsOf(launch, p.forwarded, opts.hide())
 	p.errors, p.names = newRedactor(all), newRedactor(marked)
 	return p
 }
@@ -258,10 +270,16 @@ func (p *probe) skip(line []byte) bool {
 // show gives a text of the server for a message: quoted by the caller, without
 // secrets, one line, short.
 func (p *probe) show(s string) string {
-	return firstBytes(strings.Join(strings.Fields(p.errors.text(s, false)), " "), 200)
+	return firstBytes(p.errors.text(oneLine(clean(s)), false), 200)
 }
 
 // name gives a name that the server reports.
 func (p *probe) name(s string) string {
-	return strings.Join(strings.Fields(firstBytes(p.names.text(s, false), maxName-3)), " ")
+	s = oneLine(clean(s))
+	read := s[:min(len(s), maxRead)]
+	shown := p.names.text(read, false)
+	if len(read) < len(s) {
+		shown += "..."
+	}
+	return firstBytes(shown, maxName-3)
 }

@@ -4,14 +4,10 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"net/url"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
-
-	"github.com/mcpcontract/mcpcontract/normalize"
 )
 
 const (
@@ -23,29 +19,29 @@ const (
 	// longest bounds what is searched for as one piece. Of a longer value each
 	// piece of this length is hidden.
 	longest = 16 << 10
-)
-
-var (
-	secretName  = regexp.MustCompile(`(?i)(token|secret|password|passwd|passphrase|pwd|key|auth|authorization|credentials?|cookie|bearer|jwt|pat|sig|signature|dsn)$`)
-	secretShape = regexp.MustCompile(`\b(?:sk|pk|rk|ghp|gho|ghs|github_pat|glpat|xox[a-z]|npm|AKIA|eyJ)[-_A-Za-z0-9][-_.A-Za-z0-9]{11,}|[-_A-Za-z0-9]{32,}`)
-	addresses   = regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]*://[^\s"']+`)
+	// spread is how many bytes the encodings make of one, at most.
+	spread = len(`\u0026`)
 )
 
 // A redactor hides what must not be shown. It is immutable.
 type redactor struct {
 	values []string // longest first
-	max    int      // length of the longest
+	max    int      // of what is hidden as one piece, however it is encoded
 }
 
 // newRedactor hides values and their encodings.
 func newRedactor(values []string) *redactor {
 	var all []string
+	r := new(redactor)
 	for _, v := range values {
+		// Texts are cleaned before anything is looked for in them.
+		v = clean(v)
 		for len(v) > longest {
-			all = append(all, v[:longest])
+			all, r.max = append(all, v[:longest]), spread*longest
 			v = v[longest:]
 		}
 		all = append(all, variants(v)...)
+		r.max = max(r.max, spread*len(v))
 	}
 	slices.SortFunc(all, func(a, b string) int {
 		if len(a) != len(b) {
@@ -53,22 +49,16 @@ func newRedactor(values []string) *redactor {
 		}
 		return strings.Compare(a, b)
 	})
-	all = slices.DeleteFunc(slices.Compact(all), func(v string) bool { return strings.TrimSpace(v) == "" })
-	r := &redactor{values: all}
-	if len(all) > 0 {
-		r.max = len(all[0])
-	}
+	r.values = slices.DeleteFunc(slices.Compact(all), func(v string) bool { return strings.TrimSpace(v) == "" })
 	return r
 }
 
-// variants gives the forms in which a value commonly turns up in a log: itself,
-// its lines, as an address or a quoted string writes it, in hexadecimal, and in
-// base64 at each of the three places that it can have in a longer text.
+// variants gives the forms in which a value commonly turns up in a log and that
+// no codec turns back: itself, its lines, on one line, without the escapes of an
+// address, in hexadecimal, and in base64 at each of the three places that it can
+// have in a longer text.
 func variants(v string) []string {
-	out := []string{v}
-	if trimmed := strings.TrimSpace(v); trimmed != v {
-		out = append(out, trimmed)
-	}
+	out := []string{v, strings.TrimSpace(v), oneLine(v)}
 	for line := range strings.Lines(v) {
 		if line = strings.TrimSpace(line); len(line) >= 2*wholeWord {
 			out = append(out, line)
@@ -77,8 +67,11 @@ func variants(v string) []string {
 	if len(v) < wholeWord {
 		return out
 	}
-	quoted := strconv.Quote(v)
-	out = append(out, url.QueryEscape(v), url.PathEscape(v), quoted[1:len(quoted)-1], hex.EncodeToString([]byte(v)))
+	if plain, err := url.QueryUnescape(v); err == nil && len(plain) >= wholeWord {
+		out = append(out, clean(plain))
+	}
+	lower := hex.EncodeToString([]byte(v))
+	out = append(out, lower, strings.ToUpper(lower))
 	for offset := range 3 {
 		for _, enc := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
 			text := enc.EncodeToString(append(make([]byte, offset), v...))
@@ -95,121 +88,23 @@ func variants(v string) []string {
 	return out
 }
 
-// secretsOf gives the values of a launch and of the variables forwarded to it:
-// in all what must not turn up in an error, in marked what is a secret by its
-// name or shape.
-func secretsOf(l normalize.Launch, forwarded []normalize.Pair) (all, marked []string) {
-	for _, p := range slices.Concat(l.Env, forwarded) {
-		all = append(all, p.Value)
-		if secretName.MatchString(p.Name) || secretShape.MatchString(p.Value) {
-			marked = append(marked, p.Value)
-		}
-	}
-	for _, p := range l.Headers {
-		marked = append(marked, headerSecrets(p.Value)...)
-	}
-	marked = append(marked, argSecrets(l.Args)...)
-	marked = append(marked, urlSecrets(l.URL)...)
-	if l.OAuth != nil {
-		marked = append(marked, l.OAuth.ClientSecret)
-	}
-	for _, v := range slices.Concat(all, l.Args) {
-		for _, address := range addresses.FindAllString(v, -1) {
-			marked = append(marked, urlSecrets(address)...)
-		}
-	}
-	return append(all, marked...), marked
-}
-
-// headerSecrets gives a header's value, what follows its scheme, and the
-// password of basic credentials.
-func headerSecrets(value string) []string {
-	out := []string{value}
-	scheme, rest, ok := strings.Cut(value, " ")
-	if !ok {
-		return out
-	}
-	rest = strings.TrimSpace(rest)
-	out = append(out, rest)
-	if strings.EqualFold(scheme, "basic") {
-		if plain, err := base64.StdEncoding.DecodeString(rest); err == nil {
-			out = append(out, string(plain))
-			if _, password, ok := strings.Cut(string(plain), ":"); ok {
-				out = append(out, password)
-			}
-		}
-	}
-	return out
-}
-
-// argSecrets gives the arguments, or parts of them, that look like secrets: what
-// follows an option or a name of one, and what has the shape of one.
-func argSecrets(args []string) []string {
-	var out []string
-	after := false // the argument before is the option of a secret
-	for _, arg := range args {
-		name, value, sep := cutPair(arg)
-		switch {
-		case after && !strings.HasPrefix(arg, "-"):
-			out = append(out, arg)
-		case sep != "" && secretName.MatchString(name):
-			out = append(out, headerSecrets(strings.TrimSpace(value))...)
-		default:
-			out = append(out, secretShape.FindAllString(arg, -1)...)
-		}
-		after = sep == "" && strings.HasPrefix(arg, "-") && secretName.MatchString(arg)
-	}
-	return out
-}
-
-// cutPair cuts NAME=value, Name: value and --option=value. The name of an
-// option that holds such a pair is a part of the name.
-func cutPair(arg string) (name, value, sep string) {
-	i := strings.IndexAny(arg, "=:")
-	if i < 0 || strings.HasPrefix(arg[i:], "://") {
-		return arg, "", ""
-	}
-	if inner, rest, innerSep := cutPair(arg[i+1:]); innerSep != "" && !secretName.MatchString(arg[:i]) {
-		return arg[:i+1] + inner, rest, innerSep
-	}
-	return arg[:i], arg[i+1:], arg[i : i+1]
-}
-
-// urlSecrets gives what may be secret in an address: user and password, the
-// values of the query, the fragment, and long parts of the path.
-func urlSecrets(address string) []string {
-	u, err := url.Parse(address)
-	if err != nil {
-		if address == "" {
-			return nil
-		}
-		return []string{address}
-	}
-	out := secretShape.FindAllString(u.Path, -1)
-	if password, ok := u.User.Password(); ok {
-		out = append(out, password, u.User.String())
-	} else if u.User != nil {
-		out = append(out, u.User.Username())
-	}
-	for name, values := range u.Query() {
-		for _, v := range values {
-			if len(v) >= 2*wholeWord || secretName.MatchString(name) {
-				out = append(out, v)
-			}
-		}
-	}
-	return append(out, u.Fragment)
-}
-
 // span is a part of a text.
 type span struct{ from, to int }
 
-// text gives s without secrets and control characters. A text that was cut at
+// text gives s without control characters and secrets. A text that was cut at
 // its front may begin with the rest of a secret, so as much as that is hidden.
 func (r *redactor) text(s string, cut bool) string {
-	spans := r.find(s)
+	// First, since what goes could stand between the parts of a secret.
+	s = clean(s)
+	var spans []span
+	for _, v := range views(s) {
+		for _, found := range r.find(v.text) {
+			spans = append(spans, v.origin(found))
+		}
+	}
 	if cut && r.max > 1 {
-		spans = append(spans, span{0, min(len(s), r.max-1)})
+		// A character that was cut in two takes more room than its rest did.
+		spans = append(spans, span{0, min(len(s), r.max+utf8.UTFMax)})
 	}
 	slices.SortFunc(spans, func(a, b span) int { return a.from - b.from })
 	var b strings.Builder
@@ -219,12 +114,12 @@ func (r *redactor) text(s string, cut bool) string {
 		for i++; i < len(spans) && spans[i].from <= to; i++ {
 			to = max(to, spans[i].to)
 		}
-		b.WriteString(clean(s[at:from]))
+		b.WriteString(s[at:from])
 		b.WriteString(hidden)
 		at = to
 	}
-	b.WriteString(clean(s[at:]))
-	return b.String()
+	b.WriteString(s[at:])
+	return strings.ToValidUTF8(b.String(), "\uFFFD")
 }
 
 // find gives where values stand in s, and where its end may be the beginning of
@@ -264,13 +159,16 @@ func isWord(r rune) bool {
 	return r != utf8.RuneError && (r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r))
 }
 
-// clean takes out what could act on a terminal or is no text.
+// oneLine makes one space of all that stands between words.
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// clean takes out what could act on a terminal, is not seen or is no text.
 func clean(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
 		case r == '\n' || r == '\t':
 			return r
-		case unicode.IsControl(r), unicode.Is(unicode.Cf, r):
+		case unicode.IsControl(r), unicode.In(r, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point):
 			return -1
 		}
 		return r
