@@ -65,6 +65,10 @@ func wordVal(w syntax.Word) val { return val{text: w.Text, off: w.Offset} }
 func (r *reader) setsVariable(words []syntax.Word) bool {
 	set := func(assignment string, off int) {
 		name, value, _ := strings.Cut(assignment, "=")
+		if len(r.exported) == maxExports {
+			r.over = true
+			return
+		}
 		r.exported = append(r.exported, named{name, val{text: value, off: off}})
 	}
 	first := words[0].Text

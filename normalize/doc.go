@@ -55,5 +55,8 @@
 //
 // A text has at most 1 MiB ([ParseOptions.MaxBytes]), 1000 servers, 2000
 // documents, 50,000 values and 64 levels; an entry's lists and objects have at
-// most 2000 members each. The limits of the expander are those of [Expand].
+// most 2000 members each. An install link has at most 64 KiB; a record has at
+// most 1000 notes, and command lines set at most 1000 variables for later ones.
+// The time of Parse grows with the length of the text and no faster. The limits
+// of the expander are those of [Expand].
 package normalize

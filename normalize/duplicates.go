@@ -1,15 +1,18 @@
 package normalize
 
 import (
-	"maps"
+	"crypto/sha256"
+	"fmt"
 	"slices"
+	"strings"
 )
 
 // duplicates notes records that have the name of an earlier one.
 func (r *reader) duplicates() {
 	servers := r.paste.Servers
-	last := make(map[string]int, len(servers)) // the latest record of a name
-	earlier := make([]int, len(servers))       // the one before it, or -1
+	last := make(map[string]int, len(servers))  // the latest record of a name
+	earlier := make([]int, len(servers))        // the one before it, or -1
+	contents := make(map[int][sha256.Size]byte) // of the records whose name is not alone
 	for i := range servers {
 		s := &servers[i]
 		j, ok := last[s.Name]
@@ -17,6 +20,11 @@ func (r *reader) duplicates() {
 			j = -1
 		}
 		earlier[i], last[s.Name] = j, i
+		for _, k := range []int{i, j} {
+			if _, known := contents[k]; j >= 0 && !known {
+				contents[k] = contentOf(&servers[k])
+			}
+		}
 		same, other := false, false
 		for ; j >= 0; j = earlier[j] {
 			o := &servers[j]
@@ -25,7 +33,7 @@ func (r *reader) duplicates() {
 				addNote(o, DuplicateAcrossScopes)
 				addNote(s, DuplicateAcrossScopes)
 			case o.Choice != s.Choice:
-			case sameContent(o, s):
+			case contents[j] == contents[i]:
 				same = true
 			default:
 				other = true
@@ -46,25 +54,17 @@ func addNote(s *Server, code Code) {
 	}
 }
 
-// sameContent tells whether two records of one name start or reach the same
-// thing in the same way.
-func sameContent(a, b *Server) bool {
-	return a.Transport == b.Transport && a.Command == b.Command && slices.Equal(a.Args, b.Args) &&
-		samePairs(a.Env, b.Env) && a.URL == b.URL && samePairs(a.Headers, b.Headers) &&
-		a.Cwd == b.Cwd && a.EnvFile == b.EnvFile && a.Disabled == b.Disabled &&
-		slices.Equal(a.EnvUnset, b.EnvUnset) && slices.Equal(a.EnvFrom, b.EnvFrom) &&
-		slices.Equal(a.AllowTools, b.AllowTools) && slices.Equal(a.DenyTools, b.DenyTools) &&
-		a.StartTimeout == b.StartTimeout && a.CallTimeout == b.CallTimeout && (a.Err == nil) == (b.Err == nil)
+// contentOf sums up what a record starts or reaches, and how: two records do the
+// same where it is equal. It is made once for each record, since many may have
+// one name.
+func contentOf(s *Server) [sha256.Size]byte {
+	return sha256.Sum256(fmt.Appendf(nil, "%q %q %q %q %q %q %q %q %v %q %q %q %q %d %d %v",
+		s.Transport, s.Command, s.Args, sortedPairs(s.Env), s.URL, sortedPairs(s.Headers), s.Cwd, s.EnvFile, s.Disabled,
+		s.EnvUnset, s.EnvFrom, s.AllowTools, s.DenyTools, s.StartTimeout, s.CallTimeout, s.Err == nil))
 }
 
-func samePairs(a, b []Pair) bool {
-	return len(a) == len(b) && maps.Equal(pairMap(a), pairMap(b))
-}
-
-func pairMap(pairs []Pair) map[string]string {
-	m := make(map[string]string, len(pairs))
-	for _, p := range pairs {
-		m[p.Name] = p.Value
-	}
-	return m
+// sortedPairs gives pairs in the order of their names, which no process and no
+// request cares for.
+func sortedPairs(pairs []Pair) []Pair {
+	return slices.SortedFunc(slices.Values(pairs), func(a, b Pair) int { return strings.Compare(a.Name, b.Name) })
 }

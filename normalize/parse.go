@@ -16,7 +16,8 @@ const DefaultMaxBytes = 1 << 20
 // Bounds of one paste.
 const (
 	maxServers = 1000 // records
-	maxNotes   = 1000 // notes of the paste itself
+	maxNotes   = 1000 // notes of the paste itself, and of one record
+	maxExports = 1000 // variables that command lines set for the ones after them
 )
 
 // ParseOptions tells [Parse] what it cannot see in the text. Nil and the zero
@@ -87,7 +88,7 @@ func Parse(text []byte, opts *ParseOptions) (*Paste, error) {
 		return nil, faultError(split.Faults)
 	}
 	if r.over || split.TooMany {
-		return nil, &Error{Code: TooMany, Message: "the text holds more than " + strconv.Itoa(maxServers) + " servers or documents; paste a part of it"}
+		return nil, &Error{Code: TooMany, Message: "the text holds more than " + strconv.Itoa(maxServers) + " servers, documents or exported variables; paste a part of it"}
 	}
 	return r.paste, nil
 }

@@ -35,6 +35,7 @@ func (e *draft) dropBadPairs() {
 			return true
 		}
 	}
+	e.envAt = nil
 	e.env = slices.DeleteFunc(e.env, drop("env", badVariable))
 	e.headers = slices.DeleteFunc(e.headers, drop("headers", badHeader))
 	names := func(field string, list []string) []string {

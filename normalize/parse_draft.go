@@ -1,6 +1,7 @@
 package normalize
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/mcpcontract/mcpcontract/normalize/internal/syntax"
@@ -33,6 +34,7 @@ type draft struct {
 	splitLine bool // command is a whole line, whatever it looks like
 	args      []val
 	env       []named
+	envAt     map[string]int // where a name stands in env; nil for fewer than manyEnv
 	headers   []named
 	cwd       val
 	envFile   val
@@ -51,6 +53,12 @@ func (r *reader) draft(at place, d *dialect) *draft {
 func (e *draft) note(code Code, subject string, offset int) {
 	for i := range e.s.Notes {
 		if e.s.Notes[i].Code == code && e.s.Notes[i].Subject == subject {
+			return
+		}
+	}
+	if len(e.s.Notes) >= maxNotes-1 {
+		code, subject = TooMany, "notes"
+		if e.s.Notes[len(e.s.Notes)-1].Code == TooMany {
 			return
 		}
 	}
@@ -110,13 +118,28 @@ func (e *draft) finish() {
 	e.r.paste.Servers = append(e.r.paste.Servers, e.s)
 }
 
+// manyEnv is the number of variables from which on they are looked up in a map.
+const manyEnv = 32
+
 // setEnv adds a variable, in place of an earlier one of the same name.
 func (e *draft) setEnv(name string, v val) {
-	for i := range e.env {
-		if e.env[i].name == name {
-			e.env[i].val = v
-			return
+	if e.envAt == nil && len(e.env) >= manyEnv {
+		e.envAt = make(map[string]int)
+		for i := range e.env {
+			e.envAt[e.env[i].name] = i
 		}
+	}
+	i, ok := e.envAt[name]
+	if e.envAt == nil {
+		i = slices.IndexFunc(e.env, func(o named) bool { return o.name == name })
+		ok = i >= 0
+	}
+	if ok {
+		e.env[i].val = v
+		return
+	}
+	if e.envAt != nil {
+		e.envAt[name] = len(e.env)
 	}
 	e.env = append(e.env, named{name, v})
 }

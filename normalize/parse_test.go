@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -196,6 +197,60 @@ func TestHostile(t *testing.T) {
 				t.Errorf("%d bytes of memory for %d of text", used, len(text))
 			}
 		})
+	}
+}
+
+// TestParseTime reads texts of the largest size that once took minutes. The bound
+// is ten times what they need and far below what anything but linear work does.
+func TestParseTime(t *testing.T) {
+	repeat := func(s string) string { return strings.Repeat(s, normalize.DefaultMaxBytes/len(s)) }
+	numbered := func(format string) string {
+		var b strings.Builder
+		for i := 0; b.Len() < normalize.DefaultMaxBytes/2; i++ {
+			fmt.Fprintf(&b, format, i)
+		}
+		return b.String()
+	}
+	same := strings.TrimSuffix(strings.Repeat(`{"name":"a","command":"x","env":{"A":"1","B":"2","C":"3","D":"4","E":"5","F":"6","G":"7"}},`, 999), ",")
+	tests := map[string]string{
+		"links of one client":    repeat("[![x](vscode:mcp/install?%7B%22name%22%3A%22notes%22%7D)]"),
+		"links of another":       repeat("[![x](cursor://a?name=b&config=e30)]"),
+		"starts of links":        repeat("cursor://"),
+		"links that are pages":   repeat("https://cursor.com/"),
+		"links with open JSON":   repeat(`vscode:mcp/install?{"a":`),
+		"pages with JSON":        repeat(`https://cursor.com/?{"a":"b"} `),
+		"open substitutions":     "npx -y " + repeat("$(")[:normalize.DefaultMaxBytes-8],
+		"backticks":              "npx -y " + repeat("`")[:normalize.DefaultMaxBytes-8],
+		"variables of a command": "claude mcp add x" + numbered(" -e A%d=b") + " -- npx y",
+		"secrets of an address":  `{"mcpServers":{"a":{"url":"https://x/y?` + numbered("k%dkey=a&") + `"}}}`,
+		"exported variables":     numbered("export A%d=b\n") + strings.Repeat("npx -y x\n", 900),
+		"servers of one name":    `{"mcpServers":[` + same + `]}`,
+	}
+	for name, text := range tests {
+		t.Run(name, func(t *testing.T) {
+			start := time.Now()
+			paste, err := normalize.Parse([]byte(text), nil)
+			if (paste == nil) == (err == nil) {
+				t.Errorf("paste %v, error %v", paste, err)
+			}
+			if took := time.Since(start); took > 5*time.Second {
+				t.Errorf("%v for %d bytes", took, len(text))
+			}
+		})
+	}
+}
+
+// TestLongLinks checks that one line of links gives them all, and that what is
+// longer than a link can be is none.
+func TestLongLinks(t *testing.T) {
+	link := "[![x](vscode:mcp/install?%7B%22name%22%3A%22notes%22%2C%22command%22%3A%22x%22%7D)]"
+	paste, err := normalize.Parse([]byte(strings.Repeat(link, 20)), nil)
+	if err != nil || len(paste.Servers) != 20 {
+		t.Fatalf("%v: %v", paste, err)
+	}
+	paste, err = normalize.Parse([]byte("vscode:mcp/install?%7B%22command%22%3A%22"+strings.Repeat("x", 64<<10)+"%22%7D"), nil)
+	if err != nil || len(paste.Servers) != 0 {
+		t.Errorf("%v: %v", paste, err)
 	}
 }
 

@@ -167,9 +167,11 @@ func (e *entry) dropHeaders() {
 		return
 	}
 	e.note(HeadersOnStdioDropped, "", e.headers[0].off)
+	var b strings.Builder
 	for _, h := range e.headers {
-		e.s.Notes[len(e.s.Notes)-1].Dropped += h.name + ": " + h.text + "\n"
+		b.WriteString(h.name + ": " + h.text + "\n")
 	}
+	e.s.Notes[len(e.s.Notes)-1].Dropped = b.String()
 	e.headers = nil
 }
 

@@ -56,6 +56,10 @@ type shellParser struct {
 	inWord   bool
 	comment  bool
 	unclosed bool
+	// parens are the closing brackets of the opening ones in parensLine, the end
+	// of the line that was looked at last.
+	parens     map[int]int
+	parensLine int
 }
 
 // end finishes the present word.
@@ -108,7 +112,7 @@ func (p *shellParser) next() bool {
 	case '$':
 		p.dollar(rest)
 	case '`':
-		p.substitution(rest, substitutionLen(rest))
+		p.substitution(rest, backticksLen(rest))
 	default:
 		p.other(rest)
 	}
@@ -123,28 +127,44 @@ func (p *shellParser) substitution(rest string, n int) {
 	p.pos += n
 }
 
-// substitutionLen is the length of the command in backticks or in $(...) at
-// the start of s, which ends on the same line; 0 for none.
-func substitutionLen(s string) int {
-	line := s[:lineLen(s)]
-	if s[0] == '`' {
-		if end := strings.IndexByte(line[1:], '`'); end >= 0 {
-			return end + 2
-		}
+// backticksLen is the length of the command in backticks at the start of s,
+// which ends on the same line; 0 for none.
+func backticksLen(s string) int {
+	end := strings.IndexByte(s[1:], '`')
+	if end < 0 || strings.Contains(s[1:1+end], "\n") {
 		return 0
 	}
-	depth := 0
-	for i := 1; i < len(line); i++ {
-		switch line[i] {
+	return end + 2
+}
+
+// substitutionLen is the length of $(...) at the present place, which ends on
+// the same line; 0 for none. The brackets of a line are matched once, however
+// many of them are never closed.
+func (p *shellParser) substitutionLen() int {
+	if p.pos >= p.parensLine {
+		p.matchParens()
+	}
+	if end, ok := p.parens[p.pos+1]; ok {
+		return end + 1 - p.pos
+	}
+	return 0
+}
+
+// matchParens pairs the brackets from the present place to the end of its line.
+func (p *shellParser) matchParens() {
+	p.parens, p.parensLine = make(map[int]int), p.pos+lineLen(p.src[p.pos:])
+	var open []int
+	for i := p.pos; i < p.parensLine; i++ {
+		switch p.src[i] {
 		case '(':
-			depth++
+			open = append(open, i)
 		case ')':
-			if depth--; depth == 0 {
-				return i + 1
+			if n := len(open) - 1; n >= 0 {
+				p.parens[open[n]] = i
+				open = open[:n]
 			}
 		}
 	}
-	return 0
 }
 
 // continuation is the length of a mark at the start of s that joins the next
@@ -260,7 +280,7 @@ func (p *shellParser) dollar(rest string) {
 		return
 	}
 	if strings.HasPrefix(rest, "$(") {
-		p.substitution(rest, substitutionLen(rest))
+		p.substitution(rest, p.substitutionLen())
 		return
 	}
 	name, size := rest[1:], 1

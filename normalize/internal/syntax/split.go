@@ -42,6 +42,9 @@ type lineIndex struct {
 	src       string
 	line, col int // where src starts in the paste, from 1
 	starts    []int
+	// last is the place that was asked for last: places are mostly asked for in
+	// their order, and a line may be the whole of a long text.
+	last struct{ line, offset, column int }
 }
 
 func (l *lineIndex) position(offset int) (line, column int) {
@@ -50,7 +53,13 @@ func (l *lineIndex) position(offset int) (line, column int) {
 	}
 	offset = min(max(offset, 0), len(l.src))
 	i := sort.Search(len(l.starts), func(i int) bool { return l.starts[i] > offset })
-	line, column = i, utf8.RuneCountInString(l.src[l.starts[i-1]:offset])+1
+	line, column = i, 1
+	from := l.starts[i-1]
+	if l.last.line == line && l.last.offset <= offset {
+		from, column = l.last.offset, l.last.column
+	}
+	column += utf8.RuneCountInString(l.src[from:offset])
+	l.last.line, l.last.offset, l.last.column = line, offset, column
 	if line == 1 {
 		column += l.col - 1
 	}
@@ -131,7 +140,8 @@ type splitter struct {
 	c        *chunk
 	lines    *lineIndex
 	pos      int
-	trees    int // JSON, TOML and YAML documents
+	line     *linkLine // of the last line in which links were looked for
+	trees    int       // JSON, TOML and YAML documents
 	commands int
 	comments bool // lines that start with #
 	prose    bool

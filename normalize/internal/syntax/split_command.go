@@ -25,9 +25,14 @@ func promptLen(line string) int {
 	return 0
 }
 
+// maxStart bounds how much of a line is looked at to tell what starts there: a
+// line of many pieces is asked about for each of them.
+const maxStart = 16 << 10
+
 // commandStart tells whether a line starts with a command line that may
 // declare a server.
 func commandStart(s string) bool {
+	s = s[:min(len(s), maxStart)]
 	line := s[:lineLen(s)]
 	line = line[promptLen(line):]
 	words := strings.Fields(line)

@@ -24,6 +24,7 @@ func startsFragment(s string) bool {
 	if s[0] != '"' && s[0] != '\'' && !smart {
 		return false
 	}
+	s = s[:min(len(s), maxStart)]
 	line, _ := PlainQuotes(s[:lineLen(s)])
 	p := jsonParser{src: line}
 	return quiet(func() {
