@@ -78,27 +78,26 @@ func matchPart(pattern, part string) bool {
 	return ok && err == nil
 }
 
-// Reaches reports whether the pattern could match p or a path below p, on a
-// file system that may fold case and Unicode forms too. When it says no, that
-// is sure; a pattern such as "[a-c]x" whose letters fold may be said to reach
-// what it does not.
+// Reaches reports whether the pattern could match p or a path below p, in any
+// spelling that a file system which folds case and Unicode forms takes for the
+// same. When it says no, that is sure. A part of the pattern that has "*", "?"
+// or a class may be said to match what it does not: accents do not count in it,
+// and neither does what a class holds.
 func Reaches(pattern, p string) bool {
-	want := strings.Split(rootfs.FoldKey(p), "/")
-	parts := strings.Split(rootfs.FoldKey(pattern), "/")
-	exact := strings.Split(pattern, "/")
+	parts := strings.Split(pattern, "/")
 	// at[i] says that the first i parts of the pattern can match what of p was
 	// passed so far.
 	at := make([]bool, len(parts)+1)
 	at[0] = true
 	skip(at, parts)
-	for _, part := range want {
+	for want := range strings.SplitSeq(p, "/") {
 		next := make([]bool, len(at))
 		for i := range parts {
 			switch {
 			case !at[i]:
 			case parts[i] == anyParts:
 				next[i] = true
-			case reachesPart(parts[i], exact[i], part):
+			case reachesPart(parts[i], want):
 				next[i+1] = true
 			}
 		}
@@ -113,10 +112,4 @@ func skip(at []bool, parts []string) {
 	for i, part := range parts {
 		at[i+1] = at[i+1] || at[i] && part == anyParts
 	}
-}
-
-// reachesPart errs towards yes where folding could have changed what a class of
-// characters holds.
-func reachesPart(folded, exact, part string) bool {
-	return strings.ContainsAny(exact, `[\`) || matchPart(folded, part)
 }
