@@ -109,6 +109,9 @@ func TestCompose(t *testing.T) {
 		{name: "move onto itself", steps: []string{"move setup setup.md"}, code: changeset.CodePathTaken},
 		{name: "move onto a moved one", steps: []string{"move setup b.md", "move terms B.md"}, code: changeset.CodePathTaken, want: []string{"move setup: setup.md -> b.md"}},
 		{name: "file that is no node", steps: []string{"create new picture.md"}, code: changeset.CodePathTaken},
+		{name: "file that is no node where a folder is needed", steps: []string{"create new plain/new.md"}, code: changeset.CodePathTaken},
+		{name: "file that is no node high above", steps: []string{"move setup plain/a/b/new.md"}, code: changeset.CodePathTaken},
+		{name: "folder where a file was", steps: []string{"move setup b.md", "create new setup.md/new.md"}, want: []string{"move setup: setup.md -> b.md", "create new: -> setup.md/new.md"}},
 		{name: "unknown", steps: []string{"update nothing Text"}, code: changeset.CodeNode},
 		{name: "unknown after it moved", steps: []string{"move notes/plain a.md", "delete notes"}, code: changeset.CodeNode, want: []string{"move notes/plain (a): notes/plain.md -> a.md"}},
 	} {
@@ -116,6 +119,7 @@ func TestCompose(t *testing.T) {
 			t.Parallel()
 			p := newProject(t, options(), handbook())
 			p.write(t, "docs/picture.md/.keep", "")
+			p.write(t, "docs/plain", "no folder")
 			w := p.writer(t, "ada")
 			id := begin(t, w)
 			before := tree(t, p.dir, ".mcpdocs")

@@ -141,14 +141,19 @@ func (c *census) taken(p string) (string, bool) {
 // notNode says what is in the way where the project knows of nothing.
 const notNode = "something is there that is no node"
 
-// occupied reports whether there is something at p that is no node of base: a
-// document that is too large to be one, say. A project that is not in the
-// folder Options.Docs has nothing there.
+// occupied reports whether something that is no node of base is at p, or in
+// place of a folder above it: a document that is too large to be one, say. A
+// project that is not in the folder Options.Docs has nothing there.
 func (s *Store) occupied(base *Snapshot, p string) (bool, error) {
 	if _, err := s.files.Stat(s.opts.Docs); err != nil {
 		return false, nil //nolint:nilerr // it is for the source to read the documents, from wherever they are
 	}
-	_, err := s.files.Stat(path.Join(s.opts.Docs, p))
+	at := p
+	_, err := s.files.Stat(path.Join(s.opts.Docs, at))
+	for rootfs.CodeOf(err) == rootfs.NotDir && path.Dir(at) != "." {
+		at = path.Dir(at)
+		_, err = s.files.Stat(path.Join(s.opts.Docs, at))
+	}
 	switch rootfs.CodeOf(err) {
 	case rootfs.NotFound, rootfs.NotDir:
 		return false, nil
@@ -156,6 +161,6 @@ func (s *Store) occupied(base *Snapshot, p string) (bool, error) {
 		return false, err
 	}
 	// Of nodes the census knows, also of one that is found in another case.
-	key := rootfs.FoldKey(p)
+	key := rootfs.FoldKey(at)
 	return !slices.ContainsFunc(base.Nodes, func(n Node) bool { return rootfs.FoldKey(n.Path) == key }), nil
 }

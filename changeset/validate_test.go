@@ -82,6 +82,7 @@ func TestValidate(t *testing.T) {
 		{name: "path taken since by no node", steps: []string{"create new new.md"}, then: write("docs/new.md/x", ""), want: []string{"path_taken new"}},
 		{name: "folder taken since", steps: []string{"create new a/b.md"}, then: write("docs/a.md/x.md", "# X")},
 		{name: "file where a folder is needed since", steps: []string{"create new a.md/b.md"}, then: write("docs/A.md", "# A"), want: []string{"path_taken new"}},
+		{name: "file that is no node where a folder is needed since", steps: []string{"create new a/b/c.md"}, then: write("docs/a", "no folder"), want: []string{"path_taken new"}},
 		{name: "delete what others refer to", steps: []string{"delete limits"}, want: []string{"dangling_reference setup"}},
 		{name: "delete with those who refer to it", steps: []string{"delete limits", "update setup Text"}},
 		{name: "delete what front matter depends on", steps: []string{"delete terms"}, want: []string{"dangling_reference limits"}},
