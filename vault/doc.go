@@ -41,7 +41,7 @@
 // The directory has mode 0700 and holds vault.json, vault.bak with the state
 // before the last save, and the lock file vault.lock, which stays; all have
 // mode 0600. Links, second names, and files that belong to or are open to
-// others are refused.
+// others are refused: vault.json by everybody, the other two by who writes.
 //
 // The file tells who can read it: kinds of keys, names of profiles, their
 // parents, and sizes in steps of 256 bytes. Names of secrets, their number,
@@ -59,8 +59,10 @@
 // who reads the memory of a process, or from what a child process shows of its
 // environment. Keys are cleared after use; values are Go strings while they
 // are in use, which nobody can clear. An older vault that is put back as a
-// whole opens, unless [Options.MinGeneration] says which are too old or this
-// process saw a newer one. Access lists of Windows are not looked at.
+// whole opens, unless [Options.MinGeneration] says which are too old; a [Vault]
+// that is open refuses what is older than it saw, or differs from what it saw
+// with the same generation, and once that was passed nobody can tell. Access
+// lists of Windows are not looked at.
 //
 // # Errors
 //
@@ -82,6 +84,7 @@
 // # Concurrency
 //
 // All types but [Tx] are safe for concurrent use. Writers wait for each other
-// across processes; readers never wait for them, and read the file at every
-// call. The package starts no goroutines.
+// across processes, until their context ends or, if that has no deadline, for 10
+// seconds; readers never wait for them, and read the file at every call. The
+// package starts no goroutines.
 package vault

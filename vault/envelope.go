@@ -227,5 +227,13 @@ func validProfile(name string) bool {
 // validName reports whether a secret or record may have that name.
 func validName(name string) bool {
 	return name != "" && len(name) <= maxName && utf8.ValidString(name) &&
-		strings.IndexFunc(name, func(r rune) bool { return !unicode.IsGraphic(r) || unicode.IsSpace(r) }) < 0
+		strings.IndexFunc(name, func(r rune) bool { return !unicode.IsGraphic(r) || unicode.IsSpace(r) || blank(r) }) < 0
+}
+
+// blank reports whether a graphic character shows nothing, so that names could
+// look empty, or like each other: fillers, selectors of a variant, the empty
+// pattern of Braille.
+func blank(r rune) bool {
+	const emptyBraille = '\u2800'
+	return r == emptyBraille || unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/mcpcontract/mcpcontract/internal/rootfs"
+	"github.com/mcpcontract/mcpcontract/internal/wording"
 )
 
 // A Code says in one stable word why a call was refused or failed. Callers
@@ -24,14 +25,14 @@ const (
 	// without the key changed, swapped or removed a part of the file, or put
 	// another vault in its place.
 	CodeTampered Code = "vault_tampered"
-	// CodeDamaged means that the file is empty or not in the form that this
-	// package writes, byte for byte. vault.bak has the state before the last
+	// CodeDamaged means that the file is empty, larger than a vault can be, or
+	// not in the form that this package writes, byte for byte. vault.bak has the state before the last
 	// save.
 	CodeDamaged Code = "vault_damaged"
 	// CodeVersion means that a later version of the format is needed.
 	CodeVersion Code = "vault_version"
 	// CodeRollback means that the file is whole but older than one that was
-	// seen before, see [Options].
+	// seen before, or made from one that is, see [Options].
 	CodeRollback Code = "vault_rollback"
 	// CodeLocked means that the provider could not give its key: the file or
 	// variable is missing, nobody can be asked, the keyring did not answer.
@@ -40,13 +41,14 @@ const (
 	// bytes, a passphrase of 8 to 1,024 bytes, and a kind well formed.
 	CodeKey Code = "vault_key_invalid"
 	// CodeKeyUnsafe means that a key file may be read by others, belongs to
-	// somebody else, or lies inside the vault's directory.
+	// somebody else, has a second name, or lies inside the vault's directory.
 	CodeKeyUnsafe Code = "vault_key_unsafe"
 	// CodeBusy means that another holder kept the vault's lock until the
-	// context ended.
+	// context ended, or for 10 seconds if that has no deadline.
 	CodeBusy Code = "vault_busy"
 	// CodePermissions means that the directory or a file in it is not private:
-	// open to others, somebody else's, a link, or a file with a second name.
+	// open to others, somebody else's, a link, or a file with a second name; or
+	// that the operating system denies access to it.
 	CodePermissions Code = "vault_permissions"
 	// CodeMissing means that there is no vault in that directory.
 	CodeMissing Code = "vault_missing"
@@ -103,7 +105,7 @@ func (e *Error) Error() string {
 	if e.Op != "" {
 		b.WriteString(e.Op + ": ")
 	}
-	b.WriteString(texts[e.Code])
+	b.WriteString(e.text())
 	if e.Profile != "" {
 		fmt.Fprintf(&b, ": profile %.80q", e.Profile)
 	}
@@ -119,11 +121,22 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
+// text returns the part of the message that the code decides.
+func (e *Error) text() string {
+	if e.Code == CodePermissions && rootfs.CodeOf(e.Err) == rootfs.Permission {
+		return "the system denies access to the vault; its directory needs mode 0700, its files 0600, and this user as their owner"
+	}
+	return texts[e.Code]
+}
+
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
 // ErrorCode returns the code as plain text.
 func (e *Error) ErrorCode() string { return string(e.Code) }
+
+// maxTold bounds how much of a name goes to a caller: all of one that can be.
+const maxTold = maxName
 
 // subject is what a caller on the wire is told an error happened to.
 type subject struct {
@@ -133,13 +146,13 @@ type subject struct {
 	Name string `json:"name,omitempty"`
 }
 
-// ErrorDetails returns profile and name as an object, or nil if there is
-// neither.
+// ErrorDetails returns profile and name as an object, each cut to 256 bytes, or
+// nil if there is neither.
 func (e *Error) ErrorDetails() any {
 	if e.Profile == "" && e.Name == "" {
 		return nil
 	}
-	return subject{Profile: e.Profile, Name: e.Name}
+	return subject{Profile: wording.Clip(e.Profile, maxTold), Name: wording.Clip(e.Name, maxTold)}
 }
 
 // CodeOf returns the code of the first [*Error] in err's chain, and "" if err
@@ -157,7 +170,7 @@ var texts = map[Code]string{
 	CodeTampered:       "the vault was altered by somebody without its key; restore the file from a copy",
 	CodeDamaged:        "the file is not a vault; restore it from vault.bak or another copy",
 	CodeVersion:        "the vault has a later format; use a newer program",
-	CodeRollback:       "the vault is older than one that was seen before; restore the newer file",
+	CodeRollback:       "the vault is older than one that was seen before, or made from an older one; restore the newer file",
 	CodeLocked:         "the key is not available",
 	CodeKey:            "this is no key for a vault",
 	CodeKeyUnsafe:      "the key file is not safe",

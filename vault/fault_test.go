@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -18,6 +19,7 @@ type faulty struct {
 	left  int  // operations until the one that fails
 	after bool // it is carried out first
 	done  bool
+	cause *rootfs.Error // instead of a full disk
 }
 
 // run carries fn out unless it is the one that fails.
@@ -34,6 +36,9 @@ func (f *faulty) run(op, path string, fn func() error) error {
 		if err := fn(); err != nil {
 			return err
 		}
+	}
+	if f.cause != nil {
+		return f.cause
 	}
 	return &rootfs.Error{Op: op, Path: path, Code: rootfs.IO, Err: syscall.ENOSPC}
 }
@@ -128,5 +133,27 @@ func TestFaults(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestDenied: where the system denies access, the error says so, and not that
+// others have it.
+func TestDenied(t *testing.T) {
+	_, dir := create(t)
+	root, err := vault.Traced(dir, func(rootfs.Event) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &faulty{Files: root, cause: &rootfs.Error{Op: "lock", Path: "vault.lock", Code: rootfs.Permission, Err: syscall.EACCES}}
+	v, err := vault.OpenOn(t.Context(), f, goodKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer v.Close()
+	f.armed = true
+	err = v.Update(t.Context(), func(tx *vault.Tx) error { return tx.Set(vault.Default, "A", "1") })
+	wantCode(t, "Update", err, vault.CodePermissions)
+	if err == nil || !strings.Contains(err.Error(), "denies access") || strings.Contains(err.Error(), "not private") {
+		t.Errorf("the text is %v", err)
 	}
 }

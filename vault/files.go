@@ -54,6 +54,25 @@ func private(info fs.FileInfo) string {
 	return ""
 }
 
+// checkWriter refuses what a writer finds beside the vault's file, under the
+// lock, if it is not private. A backup with a second name cannot be removed, and
+// who may open the lock file may keep the lock.
+func checkWriter(root files, op string) error {
+	for _, name := range []string{lockName, bakName} {
+		info, err := root.Stat(name)
+		if err == nil {
+			err = info.Err
+		}
+		if err == nil {
+			err = checkPrivate(root, name)
+		}
+		if err != nil && rootfs.CodeOf(err) != rootfs.NotFound {
+			return failed(op, err)
+		}
+	}
+	return nil
+}
+
 // checkPrivate refuses the directory, or the file in it, if it is not private.
 // It looks again by name, because rootfs does not tell the owner of what it
 // opened; who can swap a file in a private directory is its owner or root.
@@ -78,6 +97,9 @@ func readFile(root files) ([]byte, error) {
 		data, err := root.ReadFile(fileName, maxFile)
 		if rootfs.CodeOf(err) == rootfs.Changed && try < readTries {
 			continue
+		}
+		if rootfs.CodeOf(err) == rootfs.TooLarge {
+			return nil, fault(CodeDamaged, "open", "it is larger than any vault, which has at most %d bytes", maxFile)
 		}
 		if err != nil {
 			return nil, failed("open", err)

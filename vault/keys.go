@@ -39,8 +39,9 @@ type keyFile struct{ path string }
 // KeyFile returns a provider of the key in the file at path, 32 random bytes in
 // base64, which [MakeKeyFile] makes. The file must belong to the user, must not
 // be open to others, and must not lie inside the vault's directory, where it
-// would be copied together with what it opens; the code is vault_key_unsafe
-// otherwise.
+// would be copied together with what it opens, nor have a second name, which may
+// lie there; the code is vault_key_unsafe otherwise. Windows shows neither modes
+// nor second names.
 func KeyFile(path string) KeyProvider { return &keyFile{path: path} }
 
 // Kind returns "keyfile".
@@ -58,6 +59,9 @@ func (k *keyFile) Key(_ context.Context, s Slot) ([]byte, error) {
 		return nil, &Error{Code: CodeLocked, Op: op, Err: err}
 	}
 	what := private(info)
+	if what == "" && info.Mode().IsRegular() && names(info) > 1 {
+		what = "it has a second name, which may be inside the vault's directory"
+	}
 	if what == "" && inside(k.path, s.dir) {
 		what = "it is inside the vault's directory"
 	}

@@ -154,6 +154,33 @@ func TestKeyFileInside(t *testing.T) {
 	wantRefused(t, dir, vault.KeyFile(filepath.Join(dir, "key")), vault.CodeKeyUnsafe)
 }
 
+// TestKeyFileTwoNames: a key file whose other name may lie in the vault's
+// directory is refused by whichever name.
+func TestKeyFileTwoNames(t *testing.T) {
+	v, dir := create(t)
+	path := filepath.Join(t.TempDir(), "key")
+	if err := vault.MakeKeyFile(path); err != nil {
+		t.Fatal(err)
+	}
+	if err := v.AddSlot(t.Context(), vault.KeyFile(path)); err != nil {
+		t.Fatal(err)
+	}
+	if runtime.GOOS == "windows" {
+		t.Skip("the number of names is not looked at on Windows")
+	}
+	if err := os.Link(path, filepath.Join(dir, "again")); err != nil {
+		t.Skip("a file cannot have two names here: ", err)
+	}
+	wantRefused(t, dir, vault.KeyFile(path), vault.CodeKeyUnsafe)
+	wantCode(t, "AddSlot", v.AddSlot(t.Context(), vault.KeyFile(path)), vault.CodeKeyUnsafe)
+	if err := os.Remove(filepath.Join(dir, "again")); err != nil {
+		t.Fatal(err)
+	}
+	if got := opens(t, dir, vault.KeyFile(path)); got != "" {
+		t.Errorf("with one name it gave %q", got)
+	}
+}
+
 func TestEnv(t *testing.T) {
 	p := vault.Env("VAULT_TEST_KEY")
 	_, err := key(t, p)
@@ -211,6 +238,69 @@ func TestPassphrase(t *testing.T) {
 		return []byte("correct horse"), nil
 	}), nil)
 	wantCode(t, "Open with a context that ends", err, vault.CodeLocked)
+}
+
+// TestPassphraseAskedOnce: opening asks once, however many slots a passphrase
+// might be for, and whatever the answer is.
+func TestPassphraseAskedOnce(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "v")
+	first, _ := asks("correct horse")
+	second, asked := asks("battery staple")
+	v, err := vault.Create(t.Context(), dir, first, second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer v.Close()
+	*asked = 0
+	if got := opens(t, dir, second); got != "" || *asked != 1 {
+		t.Errorf("the second passphrase gave %q after %d questions", got, *asked)
+	}
+	wrong, asked := asks("correct house")
+	if got := opens(t, dir, wrong); got != vault.CodeWrongKey || *asked != 1 {
+		t.Errorf("a wrong one gave %q after %d questions", got, *asked)
+	}
+	short, asked := asks("short")
+	if got := opens(t, dir, short); got != vault.CodeKey || *asked != 1 {
+		t.Errorf("a short one gave %q after %d questions", got, *asked)
+	}
+	var answers [][]byte
+	cancelled := vault.CheapPassphrase(func(context.Context) ([]byte, error) {
+		answers = append(answers, []byte("correct horse"))
+		return answers[len(answers)-1], errors.New("cancelled")
+	})
+	if got := opens(t, dir, cancelled); got != vault.CodeLocked || len(answers) != 1 {
+		t.Errorf("who gave up gave %q after %d questions", got, len(answers))
+	}
+	if len(answers) > 0 && !bytes.Equal(answers[0], make([]byte, len(answers[0]))) {
+		t.Error("the answer was not cleared")
+	}
+	if got := opens(t, dir, vault.Passphrase(nil)); got != vault.CodeLocked {
+		t.Errorf("nobody to ask gave %q", got)
+	}
+}
+
+// TestNilProvider: no provider is refused like a missing one, before a key is
+// made for another.
+func TestNilProvider(t *testing.T) {
+	v, dir := create(t)
+	before := read(t, dir, "vault.json")
+	good, asked := asks("correct horse")
+	ctx, other := t.Context(), filepath.Join(t.TempDir(), "v")
+	_, errCreate := vault.Create(ctx, other, good, nil)
+	_, errOpen := vault.Open(ctx, dir, nil, nil)
+	for name, err := range map[string]error{
+		"Create": errCreate, "Open": errOpen, "AddSlot": v.AddSlot(ctx, nil),
+		"Rotate": v.Rotate(ctx, good, nil), "Rotate with nil alone": v.Rotate(ctx, nil),
+		"Export": v.Export(ctx, other, nil),
+	} {
+		wantCode(t, name, err, vault.CodeInvalid)
+	}
+	if *asked != 0 || !bytes.Equal(before, read(t, dir, "vault.json")) {
+		t.Errorf("the file changed, or one of %d keys was made", *asked)
+	}
+	if got := opens(t, other, goodKey); got != vault.CodeMissing {
+		t.Errorf("the new directory gave %q", got)
+	}
 }
 
 // TestPassphraseDefault: the costs of a new slot are those that are documented.

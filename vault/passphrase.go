@@ -1,7 +1,9 @@
 package vault
 
 import (
+	"bytes"
 	"context"
+	"sync"
 
 	"golang.org/x/crypto/argon2"
 )
@@ -31,12 +33,32 @@ type passphrase struct {
 // Passphrase returns a provider whose key is derived from a passphrase of 8 to
 // 1,024 bytes with argon2id (RFC 9106: 3 passes over 64 MiB in 4 lanes; a file
 // can ask for 19 MiB to 1 GiB, and at most 16 passes and lanes). It calls ask
-// for the passphrase and clears what that returns. The package itself never
+// for the passphrase, once to open a vault however many slots it has, and clears
+// what that returns. The package itself never
 // prompts: if ask is nil, or fails because there is no terminal, the code is
 // vault_locked at once. A person who sets a passphrase should type it twice;
 // that is up to ask.
 func Passphrase(ask func(ctx context.Context) ([]byte, error)) KeyProvider {
 	return &passphrase{ask: ask, time: newTime, memory: newMemory, threads: newThreads}
+}
+
+// once returns a provider that asks at most once, whatever comes of it, and what
+// clears the answer.
+func (p *passphrase) once(ctx context.Context) (q *passphrase, forget func()) {
+	q = &passphrase{time: p.time, memory: p.memory, threads: p.threads}
+	if p.ask == nil {
+		return q, func() {}
+	}
+	var text []byte
+	answer := sync.OnceValue(func() (err error) {
+		text, err = p.ask(ctx)
+		return err
+	})
+	q.ask = func(context.Context) ([]byte, error) {
+		err := answer()
+		return bytes.Clone(text), err // who gets it clears it
+	}
+	return q, func() { clear(text) }
 }
 
 // Kind returns "passphrase".

@@ -161,6 +161,17 @@ func TestErrorText(t *testing.T) {
 	if errJSON != nil || string(details) != `{"profile":"default","name":"`+strings.Repeat("N", 200)+`"}` {
 		t.Errorf("the details are %s, %v", details, errJSON)
 	}
+	long := strings.Repeat("é", 1<<19)
+	_, err = v.Profile(long)
+	if e, ok = errors.AsType[*vault.Error](err); !ok {
+		t.Fatalf("%v is no *vault.Error", err)
+	}
+	e.Name = long
+	details, errJSON = json.Marshal(e.ErrorDetails())
+	cut := strings.Repeat("é", 128) + "..."
+	if errJSON != nil || string(details) != `{"profile":"`+cut+`","name":"`+cut+`"}` || len(e.Error()) > 1000 {
+		t.Errorf("the details of long names are %.600s, %v; the text has %d bytes", details, errJSON, len(e.Error()))
+	}
 	if got := (&vault.Error{Code: vault.CodeIO}).ErrorDetails(); got != nil {
 		t.Errorf("an error about nothing has details %v", got)
 	}

@@ -57,6 +57,10 @@ func newSlots(ctx context.Context, id, dek []byte, dir string, providers []KeyPr
 	if len(providers) > maxSlots {
 		return nil, fault(CodeLimit, "enroll", "a vault has at most %d key slots", maxSlots)
 	}
+	// A key is not made for one if another is none.
+	if slices.Contains(providers, nil) {
+		return nil, fault(CodeInvalid, "enroll", "a key provider is nil")
+	}
 	var list []slot
 	for _, p := range providers {
 		s, err := newSlot(ctx, id, dek, dir, p)
@@ -103,6 +107,11 @@ func checkKey(op string, key []byte, err error) error {
 // unlock returns the data key. If several slots are of the provider's kind, one
 // whose key it lacks does not stand in the way of the others.
 func (e *envelope) unlock(ctx context.Context, dir string, p KeyProvider) ([]byte, error) {
+	if pass, ok := p.(*passphrase); ok {
+		once, forget := pass.once(ctx)
+		defer forget()
+		p = once
+	}
 	var first error
 	found := false
 	for i := range e.Slots {

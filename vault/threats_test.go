@@ -205,7 +205,7 @@ func TestDamaged(t *testing.T) {
 		"a later version":     {strings.Replace(whole, `"v": 1`, `"v": 2`, 1), vault.CodeVersion},
 		"no version":          {strings.Replace(whole, `"v": 1`, `"v": 0`, 1), vault.CodeVersion},
 		"only a head":         {`{"format":"mcpcontract-vault","v":1}`, vault.CodeDamaged},
-		"more than it allows": {strings.Repeat("x", 16<<20+1), vault.CodeLimit},
+		"more than it allows": {strings.Repeat("x", 16<<20+1), vault.CodeDamaged},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -333,6 +333,34 @@ func TestRollback(t *testing.T) {
 	wantGet(t, profile(t, o, vault.Default), "A", "old", "vault:default")
 }
 
+// TestFork: an older file that was put back and changed until it has the
+// generation that an open vault saw is noticed by that one, and not by one that
+// is opened then.
+func TestFork(t *testing.T) {
+	v, dir := create(t)
+	set(t, v, "A", "old")
+	old := read(t, dir, "vault.json")
+	set(t, v, "A", "new")
+	seen := read(t, dir, "vault.json")
+	write(t, dir, "vault.json", old)
+	other := open(t, dir)
+	set(t, other, "A", "fork")
+	fork := read(t, dir, "vault.json")
+
+	_, _, err := vault.ProfileForTest(v, vault.Default).Get("A")
+	wantCode(t, "Get", err, vault.CodeRollback)
+	wantCode(t, "Update", v.Update(t.Context(), func(tx *vault.Tx) error { return tx.Set(vault.Default, "B", "") }), vault.CodeRollback)
+	wantCode(t, "Rotate", v.Rotate(t.Context(), goodKey), vault.CodeRollback)
+	if !bytes.Equal(fork, read(t, dir, "vault.json")) {
+		t.Error("the file was changed")
+	}
+	wantGet(t, profile(t, open(t, dir), vault.Default), "A", "fork", "vault:default")
+	write(t, dir, "vault.json", seen)
+	wantGet(t, profile(t, v, vault.Default), "A", "new", "vault:default")
+	_, _, err = vault.ProfileForTest(other, vault.Default).Get("A")
+	wantCode(t, "Get in the other one", err, vault.CodeRollback)
+}
+
 // TestReplaced: another vault in the place of one that is open is refused,
 // even if the same key opens it.
 func TestReplaced(t *testing.T) {
@@ -359,6 +387,26 @@ func TestPermissions(t *testing.T) {
 		}
 		wantRefused(t, dir, goodKey, vault.CodePermissions)
 		if err := os.Chmod(tt.path, tt.good); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"vault.bak", "vault.lock"} {
+		set(t, v, "A", name)
+		for _, mode := range []os.FileMode{0o644, 0o666, 0o640} {
+			if err := os.Chmod(filepath.Join(dir, name), mode); err != nil {
+				t.Fatal(err)
+			}
+			err := v.Update(t.Context(), func(tx *vault.Tx) error { return tx.Set(vault.Default, "A", "1") })
+			wantCode(t, name+" open to others: Update", err, vault.CodePermissions)
+			if err == nil || !strings.Contains(err.Error(), name) {
+				t.Errorf("%v does not name %s", err, name)
+			}
+			wantCode(t, name+" open to others: Rotate", v.Rotate(t.Context(), goodKey), vault.CodePermissions)
+			if got := opens(t, dir, goodKey); got != "" {
+				t.Errorf("Open beside %s gave %q", name, got)
+			}
+		}
+		if err := os.Chmod(filepath.Join(dir, name), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}

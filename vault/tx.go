@@ -14,7 +14,7 @@ type Tx struct {
 }
 
 // Update is the one way to change what a vault holds. It waits for the lock
-// until ctx ends, reads what others saved, calls fn, and saves all that fn did
+// until ctx ends, or 10 seconds if ctx has no deadline, reads what others saved, calls fn, and saves all that fn did
 // at once and durably, or nothing if fn fails or panics. What fn returns is
 // returned as it is. A fn that changes nothing saves nothing. Once fn runs, ctx
 // is not looked at any more.

@@ -3,6 +3,7 @@ package vault
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"maps"
 	"sync"
 	"time"
@@ -14,6 +15,10 @@ import (
 // from in the end.
 const Default = "default"
 
+// lockWait bounds how long a writer waits for the lock if his context has no
+// deadline: who holds it may have been stopped.
+const lockWait = 10 * time.Second
+
 // keyWait bounds how long a provider is asked where the caller gave no context:
 // after another process changed the key slots.
 const keyWait = 30 * time.Second
@@ -24,8 +29,9 @@ type Options struct {
 	// MinGeneration refuses an older state of the vault with code
 	// vault_rollback. An old file that was put back is whole and cannot be
 	// told from the present one otherwise, except by a [Vault] that has seen a
-	// newer one; keep [Vault.Generation] elsewhere to notice it. 0 accepts
-	// all.
+	// newer one, or another one of the same generation; one that is opened later
+	// knows nothing of it, not even in the same process. Keep
+	// [Vault.Generation] elsewhere to notice it. 0 accepts all.
 	MinGeneration uint64
 }
 
@@ -180,6 +186,10 @@ func (v *Vault) accept(ctx context.Context, data []byte) error {
 	if env.Gen < s.oldest {
 		return fault(CodeRollback, "open", "it has generation %d, %d was seen", env.Gen, s.oldest)
 	}
+	// An older state that was put back and changed catches up.
+	if s.env != nil && env.Gen == s.env.Gen && !bytes.Equal(data, s.raw) {
+		return fault(CodeRollback, "open", "it has generation %d, which was seen with other content", env.Gen)
+	}
 	s.hold(env, data, dek)
 	return nil
 }
@@ -231,12 +241,22 @@ func (v *Vault) lock(ctx context.Context, op string) (unlock func(), err error) 
 	if err := ended(ctx, op); err != nil {
 		return nil, err
 	}
+	if _, ok := ctx.Deadline(); !ok {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, lockWait, fmt.Errorf("waited %v: %w", lockWait, context.DeadlineExceeded))
+		defer cancel()
+	}
 	l, err := v.root.Lock(ctx, lockName)
 	if err != nil {
 		return nil, failed(op, err)
 	}
 	// The system releases it with the descriptor, whatever closing says.
-	return func() { _ = l.Unlock() }, nil
+	unlock = func() { _ = l.Unlock() }
+	if err := checkWriter(v.root, op); err != nil {
+		unlock()
+		return nil, err
+	}
+	return unlock, nil
 }
 
 // save writes what w holds and makes it the present state. The caller holds

@@ -9,9 +9,12 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/mcpcontract/mcpcontract/internal/rootfs"
 	"github.com/mcpcontract/mcpcontract/vault"
 )
 
@@ -187,6 +190,13 @@ func TestTxRefuses(t *testing.T) {
 		{"name with a space", func(tx *vault.Tx) error { return tx.Set(vault.Default, "A B", "v") }, vault.CodeInvalid},
 		{"name with a line end", func(tx *vault.Tx) error { return tx.Set(vault.Default, "A\n", "v") }, vault.CodeInvalid},
 		{"name that is no UTF-8", func(tx *vault.Tx) error { return tx.Set(vault.Default, "A\xff", "v") }, vault.CodeInvalid},
+		{"name of a filler", func(tx *vault.Tx) error { return tx.Set(vault.Default, "\u3164", "v") }, vault.CodeInvalid},
+		{"name of a half-width filler", func(tx *vault.Tx) error { return tx.Hide(vault.Default, "\uffa0") }, vault.CodeInvalid},
+		{"name of an empty pattern", func(tx *vault.Tx) error { return tx.Set(vault.Default, "\u2800", "v") }, vault.CodeInvalid},
+		{"name of a selector", func(tx *vault.Tx) error { return tx.SetRecord("p0", vault.Record{Name: "\ufe0f", Data: []byte("1")}) }, vault.CodeInvalid},
+		{"name of a joiner", func(tx *vault.Tx) error { return tx.Set(vault.Default, "\u034f", "v") }, vault.CodeInvalid},
+		{"name that looks like another", func(tx *vault.Tx) error { return tx.Set(vault.Default, "A\ufe0e", "v") }, vault.CodeInvalid},
+		{"name with a selector of the supplement", func(tx *vault.Tx) error { return tx.Set(vault.Default, "A\U000e0100", "v") }, vault.CodeInvalid},
 		{"long name", func(tx *vault.Tx) error { return tx.Hide(vault.Default, long) }, vault.CodeInvalid},
 		{"long value", func(tx *vault.Tx) error { return tx.Set(vault.Default, "A", strings.Repeat("v", 64<<10+1)) }, vault.CodeLimit},
 		{"unknown profile", func(tx *vault.Tx) error { return tx.Set("no", "A", "v") }, vault.CodeProfileMissing},
@@ -377,6 +387,37 @@ func TestClosed(t *testing.T) {
 	for name, err := range calls {
 		wantCode(t, name, err, vault.CodeClosed)
 	}
+}
+
+// TestWriterGivesUp: a writer whose context has no deadline waits 10 seconds for
+// a lock that is never free, and readers do not.
+func TestWriterGivesUp(t *testing.T) {
+	v, dir := create(t)
+	root, err := rootfs.Open(dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	held, err := root.Lock(t.Context(), "vault.lock")
+	if err != nil {
+		t.Fatal(err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		err := v.AddSlot(context.Background(), otherKey)
+		wantCode(t, "AddSlot", err, vault.CodeBusy)
+		if took := time.Since(start); took < 10*time.Second || took > 11*time.Second || !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("it took %v and gave %v", took, err)
+		}
+		start = time.Now()
+		if _, err := open(t, dir).Profiles(); err != nil || time.Since(start) > 0 {
+			t.Errorf("a reader waited %v, %v", time.Since(start), err)
+		}
+	})
+	if err := held.Unlock(); err != nil {
+		t.Fatal(err)
+	}
+	set(t, v, "A", "1")
 }
 
 // TestUpdateWaits: Update gives up when its context ends, in a call that holds
