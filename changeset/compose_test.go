@@ -21,6 +21,9 @@ func propose(tb testing.TB, w *changeset.Writer, id, step string) (changeset.Ope
 		return w.ProposeCreate(tb.Context(), id, changeset.NewNode{ID: words[1], Kind: "guide", Title: "New", Path: words[2], Text: "New text.\n"})
 	case "update":
 		return w.ProposeUpdate(tb.Context(), id, words[1], changeset.NodeEdit{Text: &words[2]})
+	case "depend": // on all words that follow
+		on := strings.Fields(strings.Join(words[2:], ""))
+		return w.ProposeUpdate(tb.Context(), id, words[1], changeset.NodeEdit{DependsOn: &on})
 	case "move":
 		return w.ProposeMove(tb.Context(), id, words[1], words[2])
 	case "delete":

@@ -52,6 +52,9 @@ const (
 	// CodeDangling means that the project would have a link or a dependency
 	// to an id that no node has, because of the changeset (P).
 	CodeDangling Code = "dangling_reference"
+	// CodeCycle means that nodes would depend on each other, or one on itself,
+	// because of the changeset (P).
+	CodeCycle Code = "dependency_cycle"
 	// CodeProposal means that a field of a proposal breaks its rules; the
 	// detail says which.
 	CodeProposal Code = "proposal_invalid"
@@ -152,6 +155,7 @@ func (c Code) text() string {
 		CodePathNotAllowed: "the policy does not allow the path",
 		CodePath:           "path refused",
 		CodeDangling:       "a reference leads nowhere",
+		CodeCycle:          "nodes depend on each other",
 		CodeProposal:       "the proposal is not valid",
 		CodeView:           "no such view is declared",
 		CodeTooLarge:       "too many bytes",

@@ -35,6 +35,15 @@ func (r *record) find(id string) int {
 	return i
 }
 
+// was returns, by their ids afterwards, the ids that the nodes of r had before.
+func (r *record) was() map[string]string {
+	was := map[string]string{}
+	for _, o := range r.Operations {
+		was[o.newIDOf()] = o.ID
+	}
+	return was
+}
+
 // after returns the nodes of the project with the operations of r, sorted by
 // id. The nodes of base are shared.
 func (r *record) after(base []Node) []Node {

@@ -24,6 +24,8 @@ const (
 //   - operation_conflict: two operations on one node,
 //   - dangling_reference: a link or a dependency that led somewhere, or is new,
 //     leads nowhere afterwards,
+//   - dependency_cycle: nodes depend on each other through a dependency that is
+//     new, or a node on itself,
 //   - operation_not_allowed, kind_not_allowed, path_not_allowed: a policy that
 //     was bound to the name of the writer in this process, or Options.Policy,
 //     does not allow it,
@@ -55,6 +57,7 @@ func (s *Store) validate(ctx context.Context, r *record, snap *Snapshot) (Valida
 	c.conflicts()
 	c.collisions()
 	c.dangling()
+	c.cycles()
 	c.policies()
 	c.limits()
 	for _, v := range s.opts.Validators {
@@ -190,10 +193,7 @@ func (c *checker) dangling() {
 			}
 		}
 	}
-	was := map[string]string{} // by id afterwards: the id before
-	for _, o := range c.Operations {
-		was[o.newIDOf()] = o.ID
-	}
+	was := c.was()
 	for _, n := range c.after {
 		for _, ref := range references(n) {
 			if after[ref] || slices.Contains(wrong[cmp.Or(was[n.ID], n.ID)], ref) {

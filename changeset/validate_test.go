@@ -90,6 +90,15 @@ func TestValidate(t *testing.T) {
 		{name: "link in code", steps: []string{"update terms See `[[nowhere]]`."}},
 		{name: "move that changes an id", steps: []string{"update terms See [[notes/plain]].", "move notes/plain b.md"}, want: []string{"dangling_reference terms"}},
 		{name: "move that changes an id, with its links", steps: []string{"move notes/plain b.md", "update terms See [[b]]."}},
+		{name: "two that depend on each other", steps: []string{"depend terms limits"}, want: []string{"dependency_cycle terms"}},
+		{name: "dependency on itself", steps: []string{"depend setup terms setup"}, want: []string{"dependency_cycle setup"}},
+		{name: "new node that closes a cycle", steps: []string{"create new new.md", "depend new limits", "depend terms new"}, want: []string{"dependency_cycle new"}},
+		{name: "node that others waited for", steps: []string{"create wanted new.md", "depend wanted waiting"}, want: []string{"dependency_cycle waiting"}},
+		{name: "chain", steps: []string{"depend setup limits terms", "create new new.md", "depend new setup"}},
+		{name: "cycle that was there", steps: []string{"update hen Still an [[egg]].", "move egg nest/egg.md", "depend setup hen"}},
+		{name: "cycle that was there, under other ids", steps: []string{"move notes/x notes/z.md", "depend notes/y notes/z", "update notes/y Text"}},
+		{name: "cycle that was there, and goes", steps: []string{"depend hen"}},
+		{name: "cycle that was there, and another", steps: []string{"depend hen egg setup", "depend setup egg"}, want: []string{"dependency_cycle hen"}},
 		{
 			name:  "broken before, and not by the changeset",
 			steps: []string{"update broken Still [[gone]].", "move broken c.md"},
@@ -99,6 +108,11 @@ func TestValidate(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			files := handbook()
+			files["docs/waiting.md"] = "---\nid: waiting\ndepends_on: [wanted]\n---\n"
+			files["docs/hen.md"] = "---\nid: hen\ndepends_on: [egg]\n---\n"
+			files["docs/egg.md"] = "---\nid: egg\ndepends_on: [hen]\n---\n"
+			files["docs/notes/x.md"] = "---\ndepends_on: [notes/y]\n---\n"
+			files["docs/notes/y.md"] = "---\ndepends_on: [notes/x]\n---\n"
 			files["docs/broken.md"] = "---\nid: broken\n---\nSee [[gone]].\n"
 			p := newProject(t, options(), files)
 			w := p.writer(t, "ada")

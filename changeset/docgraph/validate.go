@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/mcpcontract/mcpcontract/changeset"
+	"github.com/mcpcontract/mcpcontract/changeset/internal/cycle"
 	"github.com/mcpcontract/mcpcontract/changeset/internal/page"
 	"github.com/mcpcontract/mcpcontract/internal/rootfs"
 )
@@ -146,15 +147,23 @@ func sortProblems(list []changeset.Problem) []changeset.Problem {
 
 // cycles returns a problem for each group of nodes that depend on each other.
 func (g *Graph) cycles() []changeset.Problem {
-	t := tarjan{index: make(map[*node]int), low: make(map[*node]int), onStack: make(map[*node]bool)}
-	for _, n := range g.nodes {
-		if t.index[n] == 0 {
-			t.visit(n)
+	place := make(map[*node]int, len(g.nodes))
+	for i, n := range g.nodes {
+		place[n] = i
+	}
+	deps := make([][]int, len(g.nodes))
+	for i, n := range g.nodes {
+		for _, d := range n.deps {
+			deps[i] = append(deps[i], place[d])
 		}
 	}
 	var list []changeset.Problem
-	for _, group := range t.groups {
-		list = append(list, cycleProblem(group))
+	for _, group := range cycle.Groups(deps) {
+		nodes := make([]*node, len(group))
+		for i, n := range group {
+			nodes[i] = g.nodes[n]
+		}
+		list = append(list, cycleProblem(nodes))
 	}
 	return list
 }
@@ -173,43 +182,4 @@ func cycleProblem(group []*node) changeset.Problem {
 	p := problem(codeCycle, changeset.SeverityError, group[0].Path, message)
 	p.ID = group[0].ID
 	return p
-}
-
-// A tarjan finds the strongly connected groups of nodes by depends_on, in one
-// pass as Tarjan described it.
-type tarjan struct {
-	index, low map[*node]int
-	onStack    map[*node]bool
-	stack      []*node
-	next       int
-	groups     [][]*node // those that hold a cycle
-}
-
-// visit visits a node and what it depends on. It recurs at most once per node.
-func (t *tarjan) visit(n *node) {
-	t.next++
-	t.index[n], t.low[n] = t.next, t.next
-	t.stack, t.onStack[n] = append(t.stack, n), true
-	loop := false
-	for _, d := range n.deps {
-		loop = loop || d == n
-		if t.index[d] == 0 {
-			t.visit(d)
-			t.low[n] = min(t.low[n], t.low[d])
-		} else if t.onStack[d] {
-			t.low[n] = min(t.low[n], t.index[d])
-		}
-	}
-	if t.low[n] != t.index[n] {
-		return
-	}
-	var group []*node
-	for t.onStack[n] {
-		last := t.stack[len(t.stack)-1]
-		t.stack, t.onStack[last] = t.stack[:len(t.stack)-1], false
-		group = append(group, last)
-	}
-	if len(group) > 1 || loop {
-		t.groups = append(t.groups, group)
-	}
 }
