@@ -2,12 +2,14 @@ package probe_test
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 	"strings"
 	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/mcpcontract/mcpcontract/normalize"
 	"github.com/mcpcontract/mcpcontract/normalize/probe"
@@ -78,6 +80,85 @@ func TestDuplicateNames(t *testing.T) {
 	want := probe.Report{Name: "quince", Version: "0.9", Protocol: "2025-06-18", Tools: []string{"dice", "stew"}, Duplicates: []string{"dice", "stew"}}
 	if diff := cmp.Diff(want, report); diff != "" {
 		t.Errorf("report (-want +got):\n%s", diff)
+	}
+}
+
+// TestNamesThatLookTheSame has tools whose names differ in what is not shown.
+func TestNamesThatLookTheSame(t *testing.T) {
+	tests := []struct {
+		name              string
+		tools             []string
+		want, wantsDouble []string
+	}{
+		{"marks", []string{"tool", `to\u200bol`, `tool\u0007`}, []string{"tool"}, []string{"tool"}},
+		{"spaces", []string{"a b", `a\u00a0 b`, "c"}, []string{"a b", "c"}, []string{"a b"}},
+		{"long", []string{strings.Repeat("n", 300), strings.Repeat("n", 299) + "m"}, []string{strings.Repeat("n", 253) + "..."}, []string{strings.Repeat("n", 253) + "..."}},
+		{"very long", []string{strings.Repeat("n", 1300), strings.Repeat("n", 1299) + "m"}, []string{strings.Repeat("n", 253) + "..."}, []string{strings.Repeat("n", 253) + "..."}},
+		{"order", []string{"b", `\u200ea`}, []string{"a", "b"}, nil},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			var list []string
+			for _, name := range test.tools {
+				list = append(list, `{"name":"`+name+`","inputSchema":{"type":"object"}}`)
+			}
+			report := catalog(t, `{"tools":[`+strings.Join(list, ",")+`]}`)
+			if diff := cmp.Diff([][]string{test.want, test.wantsDouble}, [][]string{report.Tools, report.Duplicates}); diff != "" {
+				t.Errorf("tools and duplicates (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestNumbersInTheDigest has schemas with numbers that have no exact form in
+// floating point, over every transport.
+func TestNumbersInTheDigest(t *testing.T) {
+	schema := func(number string) string { return `{"type":"object","properties":{"n":{"maximum":` + number + `}}}` }
+	server := func(number string) func(*http.Request) *mcp.Server {
+		s := mcp.NewServer(&mcp.Implementation{Name: "pear", Version: "4.2.0"}, nil)
+		s.AddTool(&mcp.Tool{Name: "core", InputSchema: json.RawMessage(schema(number)), OutputSchema: json.RawMessage(schema(number + "5"))}, nil)
+		return func(*http.Request) *mcp.Server { return s }
+	}
+	transports := map[string]func(number string) normalize.Launch{
+		"program": func(number string) normalize.Launch {
+			return peer(t, "lists", `[{"name":"core","inputSchema":`+schema(number)+`,"outputSchema":`+schema(number+"5")+`}]`)
+		},
+		"stream": func(number string) normalize.Launch {
+			return remote(normalize.HTTP, start(t, mcp.NewStreamableHTTPHandler(server(number), nil)))
+		},
+		"text": func(number string) normalize.Launch {
+			return remote(normalize.HTTP, start(t, mcp.NewStreamableHTTPHandler(server(number), &mcp.StreamableHTTPOptions{JSONResponse: true})))
+		},
+		"sse": func(number string) normalize.Launch {
+			return remote(normalize.SSE, start(t, mcp.NewSSEHandler(server(number), nil)))
+		},
+	}
+	digests := make(map[string]string) // by number
+	for name, launch := range transports {
+		for _, number := range []string{"9007199254740992", "9007199254740993", "0.1000000000000000055", "0.1"} {
+			report, err := probe.Check(t.Context(), launch(number), nil)
+			if err != nil {
+				t.Fatal(name, err)
+			}
+			if first, ok := digests[number]; ok && first != report.Digest {
+				t.Errorf("%s: %s has another digest than elsewhere", name, number)
+			}
+			digests[number] = report.Digest
+		}
+	}
+	seen := make(map[string]string)
+	for number, digest := range digests {
+		if other, ok := seen[digest]; ok {
+			t.Errorf("%s and %s have one digest", number, other)
+		}
+		seen[digest] = number
+	}
+}
+
+func TestToolWithoutAVisibleName(t *testing.T) {
+	_, err := probe.Check(t.Context(), peer(t, "lists", `[{"name":"\u200b","inputSchema":{"type":"object"}}]`), nil)
+	if probe.CodeOf(err) != probe.Failed || !strings.Contains(err.Error(), "without a name") {
+		t.Errorf("error %v", err)
 	}
 }
 

@@ -32,7 +32,9 @@
 // not read, and Launch.Image is not looked at.
 //
 // A launch with a program and an address is started and then reached at the
-// address, as soon as it listens there.
+// address, as soon as it listens there. The probe fails if something listens there
+// before, or if the program has ended before its tools are listed: what answers is
+// then not what the launch runs, and may be anybody.
 //
 // # Remote servers
 //
@@ -67,7 +69,7 @@
 //
 // A probe takes at most 30 seconds, its end included. One message has at most 4
 // MiB, all that a server sends 8 MiB ([Options.MaxBytes]), a catalog 2,000 tools
-// ([Options.MaxTools]) on 200 pages. Of stderr the last 8 KiB are kept, of a name
-// 256 bytes. Up to 64 lines and 64 KiB on stdout that are no messages are
-// skipped and counted.
+// ([Options.MaxTools]) on 200 pages. A message is nested at most 1,000 levels
+// deep. Of stderr the last 8 KiB are kept, of a name 256 bytes. Up to 64 lines and
+// 64 KiB on stdout that are no messages are skipped and counted.
 package probe

@@ -66,6 +66,8 @@ func (p *probe) timedOut() *Error {
 		return p.onlyNoise()
 	case s.denied:
 		e = p.errorf(Timeout, "the server answered %s and then did not finish within %v: it may want credentials", s.status, p.budget.Round(time.Millisecond))
+	case p.budget <= 0:
+		e = p.errorf(Timeout, "the time was over before the server was started or reached")
 	case s.phase == Start:
 		e = p.errorf(Timeout, "the server could not be reached within %v", p.budget.Round(time.Millisecond))
 	default:

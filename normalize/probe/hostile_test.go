@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
@@ -60,6 +62,8 @@ func TestHostilePrograms(t *testing.T) {
 		{"pages without end", long, []string{"pages", "new"}, failure{probe.TooLarge, probe.ListTools}, "more than 200 pages", ""},
 		{"tools without end", long, []string{"pages", "tools"}, failure{probe.TooLarge, probe.ListTools}, "more than 2000 tools", ""},
 		{"few tools allowed", &probe.Options{MaxTools: 2}, []string{"sdk"}, failure{probe.TooLarge, probe.ListTools}, "more than 2 tools", ""},
+		{"a deep answer", long, []string{"deep", "1000"}, failure{probe.Failed, probe.ListTools}, "nested more than 1000 levels deep", ""},
+		{"a very deep answer", long, []string{"deep", "200000"}, failure{probe.Failed, probe.ListTools}, "nested more than 1000 levels deep", ""},
 		{"100 MB on stderr", long, []string{"noisy-stderr", "die"}, failure{probe.Failed, probe.Handshake}, "ended (exit status 1)", "loud tonight\nlast words"},
 	}
 	for _, test := range tests {
@@ -126,6 +130,20 @@ func TestDeadlineOfTheContext(t *testing.T) {
 	}
 	if took := time.Since(begin); took > 2*time.Second {
 		t.Errorf("a probe of 400 ms took %v", took)
+	}
+}
+
+// TestNoTimeIsLeft has no time to start anything.
+func TestNoTimeIsLeft(t *testing.T) {
+	ran := filepath.Join(t.TempDir(), "ran")
+	ctx, cancel := context.WithDeadline(t.Context(), time.Now().Add(-time.Second))
+	defer cancel()
+	_, err := probe.Check(ctx, peer(t, "marks", ran), nil)
+	if probe.CodeOf(err) != probe.Timeout || !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "over before") {
+		t.Errorf("error %v", err)
+	}
+	if _, err := os.Stat(ran); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the program was started: %v", err)
 	}
 }
 

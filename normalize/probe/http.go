@@ -18,6 +18,8 @@ import (
 const (
 	// listenPoll is how often a started program is asked whether it listens.
 	listenPoll = 50 * time.Millisecond
+	// firstDial bounds finding out whether something listens there before.
+	firstDial = time.Second
 	// goodbye bounds the request that ends a session.
 	goodbye = time.Second
 	// maxRedirects is how many redirects a request may follow.
@@ -44,10 +46,15 @@ func (p *probe) remote(ctx context.Context) (Report, error) {
 	if p.launch.Command == "" {
 		return p.reach(ctx)
 	}
+	if conn, err := p.dial(ctx, firstDial); err == nil {
+		_ = conn.Close() // nothing was sent
+		return Report{}, p.errorf(Failed, "something listens at the address before the program is started, and may be another server: end it, or leave the program out")
+	}
 	c, err := p.start(false)
 	if err != nil {
 		return Report{}, err
 	}
+	p.server = c
 	defer func() {
 		c.stop(p.grace())
 		p.stderr = p.lastWordsOf(c)
@@ -58,22 +65,43 @@ func (p *probe) remote(ctx context.Context) (Report, error) {
 	return p.reach(ctx)
 }
 
-// listens waits until something listens at the address of the launch.
-func (p *probe) listens(ctx context.Context, c *child) error {
+// running fails if the program that should be at the address has ended: then
+// whatever answers there is another one.
+func (p *probe) running() error {
+	if p.server == nil {
+		return nil
+	}
+	select {
+	case <-p.server.exited:
+		return p.errorf(Failed, "the program ended (%s): what answers at its address is another one", p.server.cmd.ProcessState.String())
+	default:
+		return nil
+	}
+}
+
+// dial connects to the address of the launch.
+func (p *probe) dial(ctx context.Context, within time.Duration) (net.Conn, error) {
 	u, err := url.Parse(p.launch.URL)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	port := u.Port()
 	if port == "" {
 		port = u.Scheme // net knows http and https by name
 	}
+	dialer := &net.Dialer{Timeout: within}
+	return dialer.DialContext(ctx, "tcp", net.JoinHostPort(u.Hostname(), port))
+}
+
+// listens waits until something listens at the address of the launch.
+func (p *probe) listens(ctx context.Context, c *child) error {
 	poll := time.NewTicker(listenPoll)
 	defer poll.Stop()
 	for {
-		conn, err := new(net.Dialer).DialContext(ctx, "tcp", net.JoinHostPort(u.Hostname(), port))
+		conn, err := p.dial(ctx, 0)
 		if err == nil {
-			return conn.Close()
+			_ = conn.Close() // nothing was sent
+			return p.running()
 		}
 		select {
 		case <-poll.C:
@@ -180,13 +208,14 @@ func (p *probe) exchange(ctx context.Context, next http.RoundTripper) roundTripp
 		}
 		req = req.Clone(reqCtx)
 		p.setHeaders(req)
+		p.askedOver(req)
 		res, err := next.RoundTrip(req)
 		if err != nil {
 			cancel()
 			return nil, err
 		}
 		p.answered(res)
-		res.Body = &body{ReadCloser: res.Body, probe: p, cancel: cancel, left: maxMessage, stream: isStream(res)}
+		res.Body = &body{ReadCloser: res.Body, probe: p, cancel: cancel, left: maxMessage, heard: listener{probe: p, stream: isStream(res)}}
 		return res, nil
 	}
 }
@@ -226,8 +255,8 @@ type body struct {
 	io.ReadCloser
 	probe  *probe
 	cancel context.CancelFunc
-	left   int
-	stream bool // of messages, each of which is bounded by the SDK
+	left   int      // for a message; those of a stream are bounded by the SDK
+	heard  listener // notes the messages
 }
 
 func (b *body) Read(data []byte) (int, error) {
@@ -235,9 +264,13 @@ func (b *body) Read(data []byte) (int, error) {
 	if !b.probe.take(n) {
 		return 0, errTooLarge
 	}
-	if b.left -= n; b.left < 0 && !b.stream {
+	if b.left -= n; b.left < 0 && !b.heard.stream {
 		b.probe.fail(b.probe.errorf(TooLarge, "the server sent a message of more than %d bytes", maxMessage))
 		return 0, errTooLarge
+	}
+	b.heard.write(data[:n])
+	if errors.Is(err, io.EOF) {
+		b.heard.end()
 	}
 	return n, err
 }

@@ -5,9 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -219,6 +222,40 @@ func TestProgramWithAddress(t *testing.T) {
 	_, err = probe.Check(t.Context(), launch, &probe.Options{Timeout: 500 * time.Millisecond})
 	if probe.CodeOf(err) != probe.Timeout || !strings.Contains(err.Error(), "could not be reached") {
 		t.Errorf("a program that does not listen: %v", err)
+	}
+}
+
+// TestAnotherServerAtTheAddress has programs that are not what answers.
+func TestAnotherServerAtTheAddress(t *testing.T) {
+	get := func(*http.Request) *mcp.Server { return newServer("pear", "4.2.0", "ripen") }
+	var asked atomic.Int32
+	handler := mcp.NewStreamableHTTPHandler(get, nil)
+	count := func(w http.ResponseWriter, r *http.Request) { asked.Add(1); handler.ServeHTTP(w, r) }
+	for _, transport := range []normalize.Transport{normalize.HTTP, normalize.SSE} {
+		ran := filepath.Join(t.TempDir(), "ran")
+		launch := peer(t, "marks", ran)
+		launch.Transport, launch.URL = transport, start(t, http.HandlerFunc(count))
+		_, err := probe.Check(t.Context(), launch, nil)
+		if probe.CodeOf(err) != probe.Failed || !strings.Contains(err.Error(), "before the program is started") || asked.Load() != 0 {
+			t.Errorf("%s: %d requests, error %v", transport, asked.Load(), err)
+		}
+		if _, err := os.Stat(ran); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("the program was started: %v", err)
+		}
+	}
+
+	// One that ends while another process listens.
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := listener.Addr().String()
+	listener.Close()
+	launch := peer(t, "leaves", address)
+	launch.Transport, launch.URL = normalize.HTTP, "http://"+address+"/mcp"
+	_, err = probe.Check(t.Context(), launch, nil)
+	if probe.CodeOf(err) != probe.Failed || !strings.Contains(err.Error(), "the program ended (exit status 0)") {
+		t.Errorf("error %v", err)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -61,6 +62,11 @@ func peers() map[string]func(args []string) {
 		"grandchild":   grandchild,
 		"asks":         asks,
 		"pages":        pages,
+		"lists":        func(args []string) { legacy(func(message) string { return `{"tools":` + args[0] + `}` }) },
+		"deep":         func(args []string) { legacy(func(message) string { return deep(args[0]) }) },
+		"marks":        marks,
+		"leaves":       leaves,
+		"orphan":       orphan,
 		"babbles":      babbles,
 		"batches":      batches,
 		"answers":      answers,
@@ -150,6 +156,46 @@ func strictFirst([]string) {
 			reply(m.ID, `{"tools":[]}`)
 		}
 	})
+}
+
+// deep gives an answer that is nested as deep as a number says.
+func deep(levels string) string {
+	n, _ := strconv.Atoi(levels)
+	return `{"tools":[],"x":` + strings.Repeat("[", n) + strings.Repeat("]", n) + "}"
+}
+
+// leaves starts an orphan, and ends when that listens.
+func leaves(args []string) {
+	cmd := exec.Command(os.Args[0], args...)
+	cmd.Env = append(os.Environ(), peerVar+"=orphan")
+	if err := cmd.Start(); err != nil {
+		os.Exit(2)
+	}
+	for {
+		if conn, err := net.Dial("tcp", args[0]); err == nil {
+			conn.Close()
+			return
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+// orphan serves HTTP at the address of its argument, as soon as its parent is gone.
+func orphan(args []string) {
+	parent := os.Getppid()
+	get := func(*http.Request) *mcp.Server {
+		for os.Getppid() == parent {
+			time.Sleep(5 * time.Millisecond)
+		}
+		return newServer("pear", "4.2.0", "ripen")
+	}
+	fmt.Fprintln(os.Stderr, http.ListenAndServe(args[0], mcp.NewStreamableHTTPHandler(get, nil)))
+}
+
+// marks leaves a file behind that shows that it ran.
+func marks(args []string) {
+	_ = os.WriteFile(args[0], nil, 0o600)
+	legacy(nil)
 }
 
 // noDiscover does not answer what it does not know.

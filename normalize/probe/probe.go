@@ -2,11 +2,14 @@ package probe
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"os"
 	"runtime"
 	"sync"
 	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 
 	"github.com/mcpcontract/mcpcontract/normalize"
 )
@@ -89,14 +92,17 @@ type Report struct {
 	Version string `json:"version"`
 	// Protocol is the version of MCP that the session has, such as "2025-11-25".
 	Protocol string `json:"protocol"`
-	// Tools are the names of all tools, sorted, each once. Never nil.
+	// Tools are the names of all tools as they can be shown, sorted, each once.
+	// Never nil.
 	Tools []string `json:"tools"`
-	// Duplicates are the names that the catalog has more than once, sorted. A
-	// client cannot say which of them it calls.
+	// Duplicates are the names of Tools that the catalog has more than once, or
+	// has several of that look the same, sorted. A client, or a person, cannot say
+	// which of them is called.
 	Duplicates []string `json:"duplicates,omitempty"`
 	// Digest is the SHA-256 over the catalog in hexadecimal: name, title,
 	// description, schemas and annotations of each tool. The order of the tools
-	// and of the keys in a schema makes no difference to it.
+	// and of the keys in a schema makes no difference to it; how a number in a
+	// schema is written does.
 	Digest string `json:"catalogDigest"`
 	// Skipped counts the lines on the standard output of a program that are no
 	// messages. A strict client may give up where there are some.
@@ -121,6 +127,9 @@ func Check(ctx context.Context, launch normalize.Launch, opts *Options) (Report,
 	p.budget = opts.timeout()
 	if last, ok := ctx.Deadline(); ok {
 		p.budget = min(p.budget, time.Until(last))
+	}
+	if p.budget <= 0 {
+		return Report{}, p.timedOut()
 	}
 	p.last = time.Now().Add(p.budget)
 	// The end of the program has its share of the time.
@@ -159,6 +168,7 @@ type probe struct {
 	last      time.Time        // when all has to be over
 	fail      context.CancelCauseFunc
 	stderr    string // of the program that ended last, redacted
+	server    *child // that has to be running, if it is reached at an address
 
 	mu sync.Mutex
 	state
@@ -171,7 +181,9 @@ type state struct {
 	status string // the last HTTP status that is an error
 	denied bool   // it was 401 or 403
 	noise  noise
-	quiet  *time.Timer // ends a probe that got noise and nothing else
+	quiet  *time.Timer     // ends a probe that got noise and nothing else
+	listID jsonrpc.ID      // of the last question for tools
+	listed json.RawMessage // what answered it
 }
 
 // now gives the state.

@@ -101,23 +101,22 @@ func looksSecret(value string) bool {
 	if at := secretShape.FindStringIndex(value); at != nil && at[0] == 0 {
 		return true
 	}
-	var turns, lower, upper, digits int
-	before := rune(' ')
-	for _, r := range value {
-		switch {
-		case unicode.IsDigit(r):
-			digits++
-		case unicode.IsUpper(r):
-			upper++
-		case unicode.IsLower(r):
-			lower++
-		}
+	has := func(kind func(rune) bool) bool { return strings.ContainsFunc(value, kind) }
+	mixed := has(unicode.IsDigit) && has(unicode.IsUpper) && has(unicode.IsLower)
+	return turns(value) >= 3 || mixed && len(value) >= minRun && !strings.ContainsAny(value, "./")
+}
+
+// turns counts where in the words of a text letters and digits take turns.
+func turns(text string) int {
+	n := 0
+	before := ' '
+	for _, r := range text {
 		if isAlnum(r) && isAlnum(before) && unicode.IsDigit(r) != unicode.IsDigit(before) {
-			turns++
+			n++
 		}
 		before = r
 	}
-	return turns >= 3 || len(value) >= minRun && min(lower, upper, digits) > 0 && !strings.ContainsAny(value, "./")
+	return n
 }
 
 func isAlnum(r rune) bool { return r != '_' && isWord(r) }

@@ -3,14 +3,10 @@ package probe
 import (
 	"context"
 	"errors"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
-
-	"github.com/mcpcontract/mcpcontract/internal/canon"
 )
 
 const (
@@ -38,6 +34,9 @@ func (p *probe) session(ctx context.Context, t mcp.Transport, version string) (R
 	defer p.close(cs)
 	p.enter(ListTools)
 	tools, err := p.tools(ctx, cs, page)
+	if err == nil {
+		err = p.running()
+	}
 	if err != nil {
 		return Report{}, err
 	}
@@ -88,7 +87,7 @@ func (r *rawPage) check() error {
 		return errors.New("a page of the catalog has no list of tools")
 	}
 	for _, tool := range r.tools {
-		if tool == nil || tool.Name == "" {
+		if tool == nil || oneLine(clean(tool.Name)) == "" {
 			return errors.New("the catalog has a tool without a name")
 		}
 	}
@@ -111,7 +110,7 @@ func (p *probe) tools(ctx context.Context, cs *mcp.ClientSession, raw *rawPage) 
 		if err := raw.check(); err != nil {
 			return nil, p.errorf(Failed, "%s", err)
 		}
-		all = append(all, raw.tools...)
+		all = append(all, exact(p.now().listed, raw.tools)...)
 		if len(all) > p.opts.maxTools() {
 			return nil, p.errorf(TooLarge, "the catalog has more than %d tools", p.opts.maxTools())
 		}
@@ -153,55 +152,6 @@ func (p *probe) report(res *mcp.InitializeResult, tools []*mcp.Tool) (Report, er
 		return Report{}, p.errorf(Failed, "the catalog has no canonical form: %s", err)
 	}
 	r.Digest, r.Skipped = digest, p.now().noise.lines
-	r.Tools = make([]string, 0, len(tools))
-	names := sortedNames(tools)
-	for i, name := range names {
-		if shown := p.name(name); i == 0 || name != names[i-1] {
-			r.Tools = append(r.Tools, shown)
-		} else {
-			r.Duplicates = append(r.Duplicates, shown)
-		}
-	}
-	r.Duplicates = slices.Compact(r.Duplicates)
+	r.Tools, r.Duplicates = p.toolNames(tools)
 	return r, nil
-}
-
-func sortedNames(tools []*mcp.Tool) []string {
-	names := make([]string, len(tools))
-	for i, tool := range tools {
-		names[i] = tool.Name
-	}
-	slices.Sort(names)
-	return names
-}
-
-// described is what of a tool the digest is over: all that a model or a client
-// decides by.
-type described struct {
-	Name         string               `json:"name"`
-	Title        string               `json:"title"`
-	Description  string               `json:"description"`
-	InputSchema  any                  `json:"inputSchema"`
-	OutputSchema any                  `json:"outputSchema"`
-	Annotations  *mcp.ToolAnnotations `json:"annotations"`
-}
-
-// catalogDigest gives one digest for the same tools in any order.
-func catalogDigest(tools []*mcp.Tool) (string, error) {
-	forms := make([]string, 0, len(tools))
-	for _, t := range tools {
-		form, err := canon.Marshal(described{
-			strings.ToValidUTF8(t.Name, "\uFFFD"), t.Title, t.Description, t.InputSchema, t.OutputSchema, t.Annotations,
-		})
-		if err != nil {
-			return "", err
-		}
-		forms = append(forms, string(form))
-	}
-	slices.Sort(forms)
-	parts := make([][]byte, len(forms))
-	for i, form := range forms {
-		parts[i] = []byte(form)
-	}
-	return canon.Digest(catalogDomain, parts...), nil
 }

@@ -101,6 +101,7 @@ func (c *stdioConn) Write(_ context.Context, m jsonrpc.Message) error {
 	if req, ok := m.(*jsonrpc.Request); ok && req.Method == "server/discover" {
 		time.AfterFunc(c.wait, func() { c.giveUp(req.ID) })
 	}
+	c.probe.asked(m)
 	c.writing.Lock()
 	defer c.writing.Unlock()
 	if _, err = c.in.Write(append(data, '\n')); err != nil {
@@ -176,10 +177,11 @@ func (c *stdioConn) line(r *bufio.Reader) ([]byte, error) {
 func (c *stdioConn) handle(line []byte) bool {
 	messages, err := decode(line)
 	if err != nil {
-		return c.probe.skip(line)
+		return !c.probe.tooDeep(line) && c.probe.skip(line)
 	}
 	c.probe.spoke()
 	for _, m := range messages {
+		c.probe.heard(m)
 		// No notification matters to a probe, and some servers send very many.
 		if req, ok := m.(*jsonrpc.Request); ok && !req.IsCall() {
 			continue
