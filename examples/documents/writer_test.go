@@ -93,8 +93,7 @@ func TestReadOthersChangesets(t *testing.T) {
 
 // Changesets, candidates and tokens outlive the server.
 func TestRestart(t *testing.T) {
-	clitest.EachEra(t, func(t *testing.T, id peer.Identity) {
-		t.Helper()
+	for _, id := range []peer.Identity{structured, perRequest} {
 		f := sampleProject(t)
 		s := f.serve(t, id, "--proposal-writer", "agent")
 		changeset := s.changeset(t)
@@ -119,7 +118,7 @@ func TestRestart(t *testing.T) {
 			t.Errorf("the receipt is %s, was %s", got, applied.payload)
 		}
 		s.stop(t)
-	})
+	}
 }
 
 // Two servers on one project see each other's changes at once.
