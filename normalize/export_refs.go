@@ -3,6 +3,8 @@ package normalize
 import (
 	"slices"
 	"strings"
+
+	"github.com/mcpcontract/mcpcontract/normalize/internal/risk"
 )
 
 // text spells the references of one field as the client does.
@@ -128,7 +130,7 @@ func (x *exporter) variable(r *ref, before, after string) string {
 	}
 	switch x.d.refs {
 	case refEnv:
-		if x.asks() && secretName(r.name) {
+		if x.asks() && risk.SecretName(r.name) {
 			x.ask(Input{ID: r.name, Kind: promptText, Secret: true})
 			return "${" + inputPrefix + r.name + "}"
 		}

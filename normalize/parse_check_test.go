@@ -114,3 +114,34 @@ func TestNoteNumbers(t *testing.T) {
 		}
 	}
 }
+
+// TestRegistryBase checks that a package of a registry which the usual program
+// would not ask is none that can be run: the name may be a stranger's there.
+func TestRegistryBase(t *testing.T) {
+	tests := []struct {
+		name, fields string
+		runs         bool
+	}{
+		{"none", `"registryType":"npm","identifier":"notes"`, true},
+		{"an own one", `"registryType":"npm","identifier":"notes","registryBaseUrl":"https://packages.acme.example"`, false},
+		{"the older spelling", `"registry_type":"npm","identifier":"notes","registry_base_url":"https://packages.acme.example"`, false},
+		{"a name that begins like it", `"registryType":"pypi","identifier":"notes","registryBaseUrl":"https://pypi.org.acme.example"`, false},
+		{"without encryption", `"registryType":"pypi","identifier":"notes","registryBaseUrl":"http://pypi.org"`, false},
+		{"the usual one", `"registryType":"pypi","identifier":"notes","registryBaseUrl":"https://pypi.org"`, true},
+		{"another type's", `"registryType":"npm","identifier":"notes","registryBaseUrl":"https://pypi.org"`, false},
+		{"an image with its host", `"registryType":"oci","identifier":"images.example/acme/notes:1","registryBaseUrl":"https://images.example"`, true},
+		{"an image without its host", `"registryType":"oci","identifier":"acme/notes:1","registryBaseUrl":"https://images.example"`, false},
+		{"no address", `"registryType":"npm","identifier":"notes","registryBaseUrl":"%"`, false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			paste, err := normalize.Parse([]byte(`{"name":"io.github.acme/notes","packages":[{`+tt.fields+`}]}`), nil)
+			if err != nil || len(paste.Servers) != 1 {
+				t.Fatalf("%v: %v", paste, err)
+			}
+			if got := paste.Servers[0].Err; (got == nil) != tt.runs || got != nil && got.Code != normalize.NotRunnable {
+				t.Errorf("error %v, want one: %v", got, !tt.runs)
+			}
+		})
+	}
+}

@@ -1,6 +1,7 @@
 package normalize
 
 import (
+	"net/url"
 	"strconv"
 	"strings"
 
@@ -163,6 +164,10 @@ func (p *registryEntry) pack() {
 		p.fail(NotRunnable, what)
 		return
 	}
+	if base := text(p.node, "registryBaseUrl"); base != "" && !usualBase(kind, id, base) {
+		p.fail(NotRunnable, "a package of another registry than the usual one")
+		return
+	}
 	p.command = val{text: hint, off: p.off}
 	p.s.Transport = Stdio
 	p.variables()
@@ -171,6 +176,34 @@ func (p *registryEntry) pack() {
 	p.commandLine(kind, hint, id, version, runtime)
 	p.args = append(p.args, program...)
 	p.transport(getField(p.node, "transport"))
+}
+
+// owners are who runs the usual registry of a type of package: the name of their
+// domain and its top level. What is in that domain is theirs.
+var owners = map[string][2]string{"npm": {"npmjs", "org"}, "pypi": {"pypi", "org"}, "nuget": {"nuget", "org"}, "oci": {"docker", "io"}, "docker": {"docker", "io"}}
+
+// usualBase tells whether a base address is the one that the program for a type of
+// package asks by itself. The command line names none, so a package of any other
+// would be taken from the usual one, where the name may be a stranger's. An image
+// that names its host is taken from there.
+func usualBase(kind, id, base string) bool {
+	u, err := url.Parse(base)
+	if err != nil || u.Scheme != "https" || u.User != nil || u.Port() != "" || u.RawQuery != "" {
+		return false
+	}
+	if named, _, ok := strings.Cut(id, "/"); ok && (kind == "oci" || kind == "docker") && strings.ContainsAny(named, ".:") {
+		return strings.EqualFold(named, u.Host) || ownHost(kind, named) && ownHost(kind, u.Host)
+	}
+	return ownHost(kind, u.Host)
+}
+
+// ownHost tells whether a host is in the domain of those who run the usual
+// registry for a type.
+func ownHost(kind, host string) bool {
+	owner, ok := owners[kind]
+	labels := strings.Split(strings.ToLower(host), ".")
+	n := len(labels)
+	return ok && n >= 2 && labels[n-2] == owner[0] && labels[n-1] == owner[1]
 }
 
 // commandLine puts the arguments before the package's own together.

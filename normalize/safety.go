@@ -3,28 +3,9 @@ package normalize
 import (
 	"strings"
 
+	"github.com/mcpcontract/mcpcontract/normalize/internal/risk"
 	"github.com/mcpcontract/mcpcontract/normalize/internal/syntax"
 )
-
-// dangerousEnv are variables that change which code a program loads or runs.
-var dangerousEnv = map[string]bool{
-	"PATH": true, "PATHEXT": true, "COMSPEC": true, "SHELL": true, "IFS": true, "ENV": true, "BASH_ENV": true,
-	"SHELLOPTS": true, "BASHOPTS": true, "PROMPT_COMMAND": true, "ZDOTDIR": true,
-	"NODE_OPTIONS": true, "NODE_PATH": true, "NODE_EXTRA_CA_CERTS": true, "ELECTRON_RUN_AS_NODE": true,
-	"NPM_CONFIG_REGISTRY": true, "NPM_CONFIG_USERCONFIG": true,
-	"PYTHONPATH": true, "PYTHONHOME": true, "PYTHONSTARTUP": true, "PYTHONINSPECT": true, "PYTHONBREAKPOINT": true,
-	"PERL5LIB": true, "PERL5OPT": true, "PERLLIB": true, "RUBYOPT": true, "RUBYLIB": true, "GEM_PATH": true, "GEM_HOME": true,
-	"CLASSPATH": true, "JAVA_TOOL_OPTIONS": true, "_JAVA_OPTIONS": true, "JDK_JAVA_OPTIONS": true, "JAVA_OPTS": true,
-	"GOFLAGS": true, "GOROOT": true, "DOTNET_STARTUP_HOOKS": true, "DOTNET_ADDITIONAL_DEPS": true, "APPINIT_DLLS": true,
-	"GIT_SSH": true, "GIT_SSH_COMMAND": true, "GIT_EXEC_PATH": true, "GIT_EXTERNAL_DIFF": true, "GIT_ASKPASS": true,
-	"UV_INDEX_URL": true, "UV_DEFAULT_INDEX": true, "PIP_INDEX_URL": true, "GCONV_PATH": true,
-}
-
-// isDangerousEnv tells whether a variable changes what is loaded or run.
-func isDangerousEnv(name string) bool {
-	name = strings.ToUpper(name)
-	return dangerousEnv[name] || strings.HasPrefix(name, "LD_") || strings.HasPrefix(name, "DYLD_")
-}
 
 // checksTLS tells whether a variable with this value leaves certificates
 // checked.
@@ -41,7 +22,7 @@ func checksTLS(name, value string) bool {
 // checkEnv notes variables that are dangerous.
 func (e *draft) checkEnv() {
 	for _, v := range e.env {
-		if isDangerousEnv(v.name) {
+		if risk.DangerousEnv(v.name) {
 			e.note(DangerousEnv, v.name, v.off)
 		}
 		if !checksTLS(v.name, v.text) {
@@ -66,28 +47,13 @@ func insecureName(name string) bool {
 	return strings.Contains(name, "insecure") || strings.Contains(name, "skip")
 }
 
-// secretName tells whether a variable or header of this name holds a secret.
-func secretName(name string) bool {
-	for _, whole := range []string{"authorization", "proxy-authorization", "cookie"} {
-		if strings.EqualFold(name, whole) {
-			return true
-		}
-	}
-	for _, end := range []string{"token", "secret", "password", "passwd", "key"} {
-		if len(name) >= len(end) && strings.EqualFold(name[len(name)-len(end):], end) {
-			return true
-		}
-	}
-	return false
-}
-
 // minSecret is the length from which a literal counts as a secret.
 const minSecret = 8
 
 // checkSecret notes a secret that stands in the paste in clear: no reference,
 // no command, no placeholder.
 func (e *draft) checkSecret(f fieldPath, name string, v val) {
-	if !secretName(name) || v.own || len(v.text) < minSecret || holdsRef(v.text) || isPlaceholder(v.text, e.d.id) {
+	if !risk.SecretName(name) || v.own || len(v.text) < minSecret || holdsRef(v.text) || isPlaceholder(v.text, e.d.id) {
 		return
 	}
 	e.note(SecretInline, f.String(), v.off)
@@ -120,13 +86,6 @@ func holdsRef(s string) bool {
 		}
 	}
 	return false
-}
-
-// secretParameters are names of query parameters that hold a secret although
-// they do not end like one.
-var secretParameters = map[string]bool{
-	"auth": true, "authorization": true, "sig": true, "signature": true, "pwd": true, "pw": true, "credential": true,
-	"credentials": true, "bearer": true, "jwt": true, "pat": true,
 }
 
 // checkURL notes secrets in an address, and an address of another kind.
@@ -178,7 +137,7 @@ func urlSecrets(address string) []string {
 	query, _, _ = strings.Cut(query, "#")
 	for param := range strings.SplitSeq(query, "&") {
 		name, value, _ := strings.Cut(param, "=")
-		if value != "" && (secretName(name) || secretParameters[strings.ToLower(name)]) {
+		if value != "" && risk.SecretParameter(name) {
 			parts = append(parts, clip(name))
 		}
 	}
