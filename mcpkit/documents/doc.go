@@ -89,6 +89,9 @@
 // # Limits
 //
 // A reply that has pages has at most 10,000 bytes on the wire, see [Options]; a
-// page of get_context as many as its caller asks for, at most 16,000. The limits
-// of packages docgraph and changeset hold for documents and changesets.
+// page of get_context as many as its caller asks for, at most 16,000. What a
+// document says of itself is cut where it would not fit beside others: a kind, a
+// status or a title after 200 bytes, and long lists of tags, references and
+// chains with "..." in their place. The limits of packages docgraph and changeset
+// hold for documents and changesets.
 package documents
