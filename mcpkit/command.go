@@ -23,7 +23,8 @@ import (
 // "proposalToken", "expiresAt", "proposal": Plan}, with an approvalCommand if [Approvals.Command] is set, unless
 // authority exists already: then it carries the proposal out at once. The second carries out what the token stands for,
 // if it is approved and the proposal, computed again, is still the same. What was carried out is answered with
-// {"commandStatus": "applied", "receipt": Out}, and again with the same bytes if the token is sent again.
+// {"commandStatus": "applied", "receipt": Out}, and again with the same bytes if the token is sent again. [Command.Flat]
+// leaves the "receipt" out, and its fields stand in its place.
 //
 // Nothing but [Approvals] and Authorize decides: no argument of any tool approves anything. Input that mixes the two
 // forms, or is not complete, is refused with a message that names the field and the form.
@@ -53,6 +54,10 @@ type Command[Req, Plan, Out any] struct {
 
 	// Schema, if not nil, is called once by Install with the schemas of the three types, as in [Tool].
 	Schema func(request, proposal, receipt *jsonschema.Schema)
+
+	// Flat puts the fields of Out beside commandStatus in the answer, and not into "receipt". Out must then have no field of
+	// the name of another one there: commandStatus, proposalToken, expiresAt, approvalCommand, proposal.
+	Flat bool
 
 	// Approvals says how approvals come about and where they are kept. Required.
 	Approvals *Approvals
@@ -146,7 +151,7 @@ func (c Command[Req, Plan, Out]) compile(in *Installer) (*command[Req, Plan, Out
 	if err := c.check(); err != nil {
 		return nil, err
 	}
-	wire, err := newCommandWire(reflect.TypeFor[Req](), reflect.TypeFor[Plan](), reflect.TypeFor[Out](), c.Schema)
+	wire, err := newCommandWire(reflect.TypeFor[Req](), reflect.TypeFor[Plan](), reflect.TypeFor[Out](), c.Flat, c.Schema)
 	if err != nil {
 		return nil, err
 	}

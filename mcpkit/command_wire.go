@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
+	"slices"
 	"time"
 
 	"github.com/google/jsonschema-go/jsonschema"
@@ -37,7 +39,8 @@ type commandWire struct {
 	required *contract
 	applied  *contract
 
-	limit int // most bytes of a reply, unless it is not positive
+	flat  bool // the fields of a receipt stand beside commandStatus
+	limit int  // most bytes of a reply, unless it is not positive
 }
 
 // applyRequest is the second form of a request.
@@ -60,7 +63,7 @@ type requiredReply struct {
 	Proposal        json.RawMessage `json:"proposal"`
 }
 
-func newCommandWire(req, plan, out reflect.Type, hook func(request, proposal, receipt *jsonschema.Schema)) (*commandWire, error) {
+func newCommandWire(req, plan, out reflect.Type, flat bool, hook func(request, proposal, receipt *jsonschema.Schema)) (*commandWire, error) {
 	request, err := infer(req, arguments)
 	if err != nil {
 		return nil, fmt.Errorf("request: %w", err)
@@ -79,7 +82,7 @@ func newCommandWire(req, plan, out reflect.Type, hook func(request, proposal, re
 	if hook != nil {
 		hook(request, proposal, receipt)
 	}
-	w := new(commandWire)
+	w := &commandWire{flat: flat}
 	if err := w.sealInput(request); err != nil {
 		return nil, fmt.Errorf("request: %w", err)
 	}
@@ -135,7 +138,18 @@ func (w *commandWire) sealOutput(proposal, receipt *jsonschema.Schema) error {
 		}
 	}
 	published := object(append(append([]field{status(statusApplied, statusRequired)}, token()...),
-		field{"proposal", proposal.CloneSchemas()}, field{"receipt", receipt.CloneSchemas()})...)
+		field{"proposal", proposal.CloneSchemas()})...)
+	applied := object(status(statusApplied))
+	for _, f := range w.receiptFields(receipt) {
+		if published.Properties[f.name] != nil {
+			return fmt.Errorf("the receipt has a field %q, which the reply has for something else", f.name)
+		}
+		published.Properties[f.name], applied.Properties[f.name] = f.schema.CloneSchemas(), f.schema
+		published.PropertyOrder, applied.PropertyOrder = append(published.PropertyOrder, f.name), append(applied.PropertyOrder, f.name)
+		if !w.flat || slices.Contains(receipt.Required, f.name) {
+			applied.Required = append(applied.Required, f.name)
+		}
+	}
 	published.Required = []string{"commandStatus"}
 	required := object(append(append([]field{status(statusRequired)}, token()...), field{"proposal", proposal})...)
 	required.Required = []string{"commandStatus", "proposalToken", "expiresAt", "proposal"}
@@ -147,8 +161,23 @@ func (w *commandWire) sealOutput(proposal, receipt *jsonschema.Schema) error {
 	if w.required, err = seal(required); err != nil {
 		return err
 	}
-	w.applied, err = seal(object(status(statusApplied), field{"receipt", receipt}))
+	w.applied, err = seal(applied)
 	return err
+}
+
+// receiptFields returns what the reply about something done has beside commandStatus.
+func (w *commandWire) receiptFields(receipt *jsonschema.Schema) []field {
+	if !w.flat {
+		return []field{{"receipt", receipt}}
+	}
+	var fields []field
+	names := slices.Concat(receipt.PropertyOrder, slices.Sorted(maps.Keys(receipt.Properties))) // a hook may have added some
+	for i, name := range names {
+		if s := receipt.Properties[name]; s != nil && !slices.Contains(names[:i], name) {
+			fields = append(fields, field{name, s})
+		}
+	}
+	return fields
 }
 
 // field is one property of an object.
@@ -209,7 +238,24 @@ func (w *commandWire) decode(raw json.RawMessage) (op string, request json.RawMe
 
 // encodeApplied returns the reply that says what was done.
 func (w *commandWire) encodeApplied(receipt any) (json.RawMessage, error) {
-	return w.fit(w.applied.encodeResult(appliedReply{CommandStatus: statusApplied, Receipt: receipt}))
+	if !w.flat {
+		return w.fit(w.applied.encodeResult(appliedReply{CommandStatus: statusApplied, Receipt: receipt}))
+	}
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(receipt); err != nil {
+		return nil, fmt.Errorf("encoding the receipt: %w", err)
+	}
+	fields, ok := bytes.CutPrefix(bytes.TrimSpace(buf.Bytes()), []byte("{"))
+	if !ok {
+		return nil, errors.New("the receipt is no object")
+	}
+	reply := json.RawMessage(`{"commandStatus":"` + statusApplied + `"`)
+	if fields[0] != '}' {
+		reply = append(reply, ',')
+	}
+	return w.fit(w.applied.encodeResult(append(reply, fields...)))
 }
 
 // encodeRequired returns the reply that says what waits for a decision.
