@@ -124,7 +124,8 @@ type NodeDiff struct {
 	Added int `json:"added"`
 	// Removed is how many lines go.
 	Removed int `json:"removed"`
-	// Unified is the change in the unified format, "" if a file only moves.
+	// Unified is the change in the unified format with the headers of git: for a
+	// file that only moves, no more than these.
 	Unified string `json:"unified"`
 }
 

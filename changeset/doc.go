@@ -94,5 +94,6 @@
 // description 4,000, a writer's name 100, a node's id and title 200, its kind,
 // its status and a tag 64; a node has at most 64 tags and 256 dependencies.
 // Validate reports at most 1,000 problems, 100 of them from one validator, each
-// with at most 500 bytes.
+// with at most 500 bytes. A store remembers the diffs that were asked for last,
+// up to 16 MiB of them.
 package changeset

@@ -83,6 +83,7 @@ func Example() {
 	// Output:
 	// operation_not_allowed
 	// valid: true
+	// diff --git a/limits.md b/limits.md
 	// --- a/limits.md
 	// +++ b/limits.md
 	// @@ -3,4 +3,4 @@

@@ -32,3 +32,14 @@ func Reencode(id string, data []byte) (Changeset, []byte, error) {
 	again, err := r.encode()
 	return r.Changeset, again, err
 }
+
+// Diffed returns how often s computed the diffs of a changeset, and how many
+// bytes of them it remembers, of at most MaxMemory.
+func Diffed(s *Store) (times, bytes int) {
+	s.diffs.mu.Lock()
+	defer s.diffs.mu.Unlock()
+	return s.diffs.computed, s.diffs.bytes
+}
+
+// MaxMemory is what a store remembers of diffs at most.
+const MaxMemory = maxMemory

@@ -3,7 +3,10 @@ package changeset_test
 import (
 	"fmt"
 	"os"
+	"os/exec"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -40,16 +43,19 @@ func TestDiff(t *testing.T) {
 			t.Errorf("%s: the diff gives %q, which is not what was proposed", d.ID, raw)
 		}
 		header := ""
-		if lines := strings.SplitN(d.Unified, "\n", 3); len(lines) == 3 {
-			header = lines[0] + " " + lines[1]
+		for line := range strings.Lines(d.Unified) {
+			if strings.HasPrefix(line, "@@") {
+				break
+			}
+			header += strings.TrimSuffix(line, "\n") + " "
 		}
 		got = append(got, shown{Op: d.Op, ID: d.ID, Old: d.OldPath, New: d.NewPath, Added: d.Added, Removed: d.Removed, Header: header})
 	}
 	want := []shown{
-		{Op: "create", ID: "new", New: "new.md", Added: 6, Header: "--- /dev/null +++ b/new.md"},
-		{Op: "update", ID: "setup", Old: "setup.md", New: "setup.md", Added: 1, Removed: 3, Header: "--- a/setup.md +++ b/setup.md"},
-		{Op: "move", ID: "notes/plain", Old: "notes/plain.md", New: "b.md"},
-		{Op: "delete", ID: "limits", Old: "spec/limits.md", Removed: 7, Header: "--- a/spec/limits.md +++ /dev/null"},
+		{Op: "create", ID: "new", New: "new.md", Added: 6, Header: "diff --git a/new.md b/new.md new file mode 100644 --- /dev/null +++ b/new.md "},
+		{Op: "update", ID: "setup", Old: "setup.md", New: "setup.md", Added: 1, Removed: 3, Header: "diff --git a/setup.md b/setup.md --- a/setup.md +++ b/setup.md "},
+		{Op: "move", ID: "notes/plain", Old: "notes/plain.md", New: "b.md", Header: "diff --git a/notes/plain.md b/b.md rename from notes/plain.md rename to b.md "},
+		{Op: "delete", ID: "limits", Old: "spec/limits.md", Removed: 7, Header: "diff --git a/spec/limits.md b/spec/limits.md deleted file mode 100644 --- a/spec/limits.md +++ /dev/null "},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("diffs (-want +got):\n%s", diff)
@@ -62,6 +68,103 @@ func TestDiff(t *testing.T) {
 	again, err := p.store.Diff(t.Context(), id)
 	if diff := cmp.Diff(diffs, again); diff != "" || err != nil {
 		t.Errorf("after the project changed, %v (-before +after):\n%s", err, diff)
+	}
+}
+
+// TestDiffApplies has git carry out the diffs of all operations in one patch.
+func TestDiffApplies(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("git is not installed")
+	}
+	p, id, _ := stored(t)
+	w := p.writer(t, "ada")
+	for _, step := range []string{"update b Other text.", "move terms sub/words of.md", "create again notes/plain.md"} {
+		if _, err := propose(t, w, id, step); err != nil {
+			t.Fatal(err)
+		}
+	}
+	diffs, err := p.store.Diff(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var patch strings.Builder
+	for _, d := range diffs {
+		patch.WriteString(d.Unified)
+	}
+	cmd := exec.Command("git", "apply", "--whitespace=nowarn")
+	cmd.Dir, cmd.Stdin = p.path("docs"), strings.NewReader(patch.String())
+	cmd.Env = append(os.Environ(), "GIT_DIR=/dev/null", "GIT_CONFIG_NOSYSTEM=1", "HOME="+t.TempDir())
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s\n%s", err, out, patch.String())
+	}
+	after := tree(t, p.path("docs"))
+	for _, o := range p.get(t, id).Operations {
+		if text, there := after[o.NewPath]; there != (o.NewPath != "") || there && canon.Sum([]byte(text)) != o.NewHash {
+			t.Errorf("%s %s: %q is not what was proposed", o.Op, o.NewPath, text)
+		}
+		if _, there := after["spec/terms.md"]; there {
+			t.Error("what moved is where it was")
+		}
+	}
+}
+
+// TestDiffRemembered counts how often diffs are computed, and bounds what is
+// kept of them.
+func TestDiffRemembered(t *testing.T) {
+	t.Parallel()
+	opts := options()
+	opts.MaxBytes, opts.MaxFileBytes = 64<<20, 32<<20
+	p := newProject(t, opts, handbook())
+	w := p.writer(t, "ada")
+	diff := func(id string, want int) []changeset.NodeDiff {
+		t.Helper()
+		diffs, err := p.store.Diff(t.Context(), id)
+		times, bytes := changeset.Diffed(p.store)
+		if err != nil || times != want || bytes > changeset.MaxMemory {
+			t.Fatalf("%v, computed %d times, want %d, and %d bytes are kept", err, times, want, bytes)
+		}
+		return diffs
+	}
+	first, second, large := begin(t, w), begin(t, w), begin(t, w)
+	text := func(mib int) string { return "update setup " + strings.Repeat("0123456789abcde\n", mib<<16) }
+	for id, step := range map[string]string{first: "create one one.md", second: text(10), large: text(20)} {
+		if _, err := propose(t, w, id, step); err != nil {
+			t.Fatal(err)
+		}
+	}
+	diffs := diff(first, 1)
+	want := slices.Clone(diffs)
+	diffs[0].Unified = "somebody else's"
+	if d := cmp.Diff(want, diff(first, 1)); d != "" {
+		t.Errorf("what a caller changed is kept (-want +got):\n%s", d)
+	}
+	diff(second, 2)
+	diff(first, 2)
+	diff(second, 2)
+	diff(large, 3) // which does not fit
+	diff(large, 4)
+	diff(second, 4)
+	if _, err := propose(t, w, second, "create more more.md"); err != nil {
+		t.Fatal(err)
+	}
+	if diffs := diff(second, 5); len(diffs) != 2 { // in the place of the one before
+		t.Errorf("%d diffs after another proposal", len(diffs))
+	}
+	diff(first, 6)
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for _, id := range []string{first, second} {
+				if _, err := p.store.Diff(t.Context(), id); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if times, _ := changeset.Diffed(p.store); times != 6 {
+		t.Errorf("computed %d times by several at once", times)
 	}
 }
 

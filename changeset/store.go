@@ -25,6 +25,8 @@ type Store struct {
 	opts   Options
 	newID  func() string // of a changeset
 
+	diffs diffMemory
+
 	mu    sync.Mutex           // guards bound
 	bound map[string][]*Policy // by writer: all that were ever bound
 }

@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// Apply applies a diff as [Unified] writes it to old. It is strict: every hunk
+// Apply applies a diff as [Unified] or [Git] writes it to old. It is strict: every hunk
 // must stand exactly where it says, and every context and removed line must be
 // there byte for byte, else the error says which line of the patch does not fit.
-// An empty patch changes nothing.
+// An empty patch changes nothing, nor does one of a header only.
 func Apply(old, patch []byte) ([]byte, error) {
 	p := patcher{old: lines(old), patch: lines(patch)}
 	p.out = make([]byte, 0, len(old)+len(patch))
@@ -30,7 +30,8 @@ type patcher struct {
 }
 
 func (p *patcher) run() error {
-	if p.patch.len() > 0 {
+	p.header()
+	if p.at < p.patch.len() {
 		for _, prefix := range []string{"--- ", "+++ "} {
 			if !bytes.HasPrefix(p.line(), []byte(prefix)) {
 				return fmt.Errorf("there is no %q here", prefix)
@@ -47,6 +48,16 @@ func (p *patcher) run() error {
 		}
 	}
 	return p.keep(p.old.len())
+}
+
+// header passes what git writes before the names.
+func (p *patcher) header() {
+	if !bytes.HasPrefix(p.line(), []byte("diff --git ")) {
+		return
+	}
+	for p.at < p.patch.len() && !bytes.HasPrefix(p.line(), []byte("--- ")) {
+		p.at++
+	}
 }
 
 // line returns the line of the patch, nil past its end.

@@ -21,6 +21,10 @@ func FuzzDiff(f *testing.F) {
 		if got, err := textdiff.Apply(old, patch); err != nil || !bytes.Equal(got, after) {
 			t.Fatalf("Apply = %q, %v\n%s", got, err, patch)
 		}
+		git := textdiff.Git("a b", "b", old, after, context)
+		if got, err := textdiff.Apply(old, git); err != nil || !bytes.Equal(got, after) {
+			t.Fatalf("Apply = %q, %v\n%s", got, err, git)
+		}
 		edits := textdiff.Lines(old, after)
 		checkEdits(t, textdiff.Split(old), textdiff.Split(after), edits)
 		added, removed := textdiff.Stat(edits)

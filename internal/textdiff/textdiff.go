@@ -1,5 +1,5 @@
 // Package textdiff compares texts by lines and by words, and writes and applies
-// unified diffs.
+// unified diffs, those of git too.
 //
 //	patch := textdiff.Unified("a/plan.md", "b/plan.md", old, new, 3)
 //	back, err := textdiff.Apply(old, patch) // back equals new, byte for byte

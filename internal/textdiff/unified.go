@@ -40,27 +40,30 @@ func sizeOf(edits []Edit, a, b text, context int) int {
 }
 
 func appendName(out []byte, prefix, name string) []byte {
-	out = append(out, prefix...)
-	switch {
-	case strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == 0x7f || r == '"' || r == '\\' }):
-		out = append(out, '"')
-		for i := range len(name) {
-			switch c := name[i]; {
-			case c == '"' || c == '\\':
-				out = append(out, '\\', c)
-			case c < ' ' || c == 0x7f:
-				out = fmt.Appendf(out, "\\%03o", c)
-			default:
-				out = append(out, c)
-			}
-		}
-		out = append(out, '"')
-	case strings.Contains(name, " "):
-		out = append(append(out, name...), '\t') // ends the name for patch(1), which may see a date after a blank
-	default:
-		out = append(out, name...)
+	out = append(append(out, prefix...), quoted(name)...)
+	if out[len(out)-1] != '"' && strings.Contains(name, " ") {
+		out = append(out, '\t') // ends the name for patch(1), which may see a date after a blank
 	}
 	return append(out, '\n')
+}
+
+// quoted returns a name as git writes it.
+func quoted(name string) string {
+	if !strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == 0x7f || r == '"' || r == '\\' }) {
+		return name
+	}
+	out := []byte{'"'}
+	for i := range len(name) {
+		switch c := name[i]; {
+		case c == '"' || c == '\\':
+			out = append(out, '\\', c)
+		case c < ' ' || c == 0x7f:
+			out = fmt.Appendf(out, "\\%03o", c)
+		default:
+			out = append(out, c)
+		}
+	}
+	return string(append(out, '"'))
 }
 
 func appendHunk(out []byte, a, b text, group []Edit, context int) []byte {

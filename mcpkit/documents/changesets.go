@@ -170,7 +170,7 @@ type diffPart struct {
 	NewPath string `json:"newPath,omitempty" jsonschema:"relative to the folder of the documents"`
 	Added   int    `json:"added" jsonschema:"lines of the whole diff of this node"`
 	Removed int    `json:"removed" jsonschema:"lines of the whole diff of this node"`
-	Unified string `json:"unified" jsonschema:"unified diff, empty if a file only moves"`
+	Unified string `json:"unified" jsonschema:"unified diff with the headers of git, only these if a file moves; all joined are a patch for git apply in the folder of the documents"`
 	Part    int    `json:"part,omitempty" jsonschema:"a long diff comes in parts to be joined, from 1"`
 	Parts   int    `json:"parts,omitempty" jsonschema:"how many parts there are"`
 }
