@@ -95,7 +95,7 @@ func (s *server) end(t *testing.T) {
 type answer struct {
 	CommandStatus, ProposalToken, ApprovalCommand string
 	Proposal                                      struct{ Refs, Unresolved []string }
-	Receipt                                       struct{ Probe struct{ Name string } }
+	Probe                                         struct{ Name string }
 	Items                                         []struct {
 		Name    string
 		Enabled bool
@@ -156,7 +156,7 @@ func TestWholePath(t *testing.T) {
 
 		s = start(t, id) // another process
 		done, raw := s.call(t, "register_server", apply(proposed.ProposalToken))
-		if done.CommandStatus != "applied" || done.Receipt.Probe.Name != "sample-workspace" {
+		if done.CommandStatus != "applied" || done.Probe.Name != "sample-workspace" {
 			t.Fatal(raw)
 		}
 		s.end(t)

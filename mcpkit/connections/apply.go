@@ -59,11 +59,7 @@ func receipt(p registration) registered {
 func (s *Store) register(ctx context.Context, p registration, approval string) (registered, error) {
 	w := p.work
 	vars := s.vars(names(w.sealed), w.fresh)
-	launch, _, err := s.expand(ctx, &w.server, vars)
-	if err != nil {
-		return registered{}, err
-	}
-	found, err := s.check(ctx, &w.server, launch, vars)
+	found, err := s.check(ctx, &w.server, vars)
 	if err != nil {
 		return registered{}, err
 	}

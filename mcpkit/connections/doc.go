@@ -39,8 +39,8 @@
 //
 // register_server and remove_server are each a [mcpkit.Command]. The request of the first is {"op": "prepare", "text" or
 // "reference", "name"?, "replace"?} or {"op": "apply", "proposalToken"}, its proposal {name, transport, argv or url,
-// envNames, refs, unresolved, notes} and its receipt {server, probe}. The request of the other has a name, its proposal is
-// {name, transport, target, secrets} and its receipt {name, secrets}. A server is a [Record].
+// envNames, refs, unresolved, notes}, and once it is applied the answer has server and probe. The request of the other has a
+// name, its proposal is {name, transport, target, secrets}. A server is a [Record].
 //
 // # What happens when
 //
@@ -100,7 +100,8 @@
 // # Errors
 //
 // Errors of this package are [*result.Error] with one of the codes below. Those of the packages lookup, normalize, probe,
-// token and vault reach the client as they are, without anything that a text or a server could smuggle a secret out with.
+// token and vault reach the client as they are, without anything that a text or a server could smuggle a secret out with: what
+// a failed server wrote has no secret of the text and no value of a reference, in the forms that package probe knows.
 //
 // # Limits
 //

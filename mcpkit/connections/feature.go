@@ -179,6 +179,7 @@ func (f *feature) registerCommand() mcpkit.Command[registerArgs, registration, r
 		Effect:    mcpkit.Destructive,
 		OpenWorld: true,
 		Schema:    func(_, _, receipt *jsonschema.Schema) { describeRecord(receipt.Properties["server"]) },
+		Flat:      true,
 		Approvals: f.approvals,
 		Plan:      f.store.plan,
 		Receipt:   receipt,

@@ -64,6 +64,8 @@ func serveAs(kind string) int {
 	case "dies":
 		fmt.Fprintln(os.Stderr, "no token for you:", os.Getenv("NOTES_TOKEN"))
 		return 3
+	case "tells":
+		return tell()
 	case "garbage":
 		fmt.Println("]]] hello")
 		return 0
@@ -82,6 +84,20 @@ func serveAs(kind string) int {
 		return 1
 	}
 	return 0
+}
+
+// tell writes what NOTES_SECRET has to stderr as a program does that uses it, split
+// in ways that cannot be seen, and ends.
+func tell() int {
+	value := os.Getenv("NOTES_SECRET")
+	var headers map[string]string
+	if json.Unmarshal([]byte(value), &headers) == nil {
+		value = headers["Authorization"]
+	}
+	value = strings.TrimPrefix(value, "Bearer ")
+	fmt.Fprintln(os.Stderr, "API token is invalid:", value, value[:4]+"\u200b"+value[4:], value[:4]+"\x1b"+value[4:])
+	fmt.Fprintf(os.Stderr, "%X %q\n", value, value)
+	return 3
 }
 
 // A desk is a vault with a store of approvals, and what serves them.
@@ -211,12 +227,8 @@ type reply struct {
 		Name, Transport, URL, Target                     string
 		Argv, EnvNames, Refs, Unresolved, Notes, Secrets []string
 	}
-	Receipt struct {
-		Server  json.RawMessage
-		Probe   probed
-		Name    string
-		Secrets []string
-	}
+	Server json.RawMessage
+	Probe  probed
 	probed
 	Items      []connections.Connection
 	NextCursor string

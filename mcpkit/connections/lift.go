@@ -145,7 +145,7 @@ func (l *lifter) args(list []string) []string {
 		switch {
 		case l.open[field], l.scripts[field]:
 			out[i] = l.text("arg.", arg)
-		case option != "" && !strings.HasPrefix(arg, "-") && namesSecret(option, arg) && !standsIn(arg):
+		case option != "" && (!strings.HasPrefix(arg, "-") || dashed(arg)) && namesSecret(option, arg) && !standsIn(arg):
 			out[i] = l.value("arg."+option, arg)
 		case sep != "":
 			out[i] = arg[:len(arg)-len(value)] + l.value("arg."+name, value)
@@ -160,6 +160,18 @@ func (l *lifter) args(list []string) []string {
 		}
 	}
 	return out
+}
+
+// dashed reports whether what begins like an option is rather a random value
+// that does: no option of a program has digits among letters of both cases, or
+// such a length and a single dash.
+func dashed(arg string) bool {
+	value := strings.TrimLeft(arg, "-")
+	if len(value) < minWeak || !strings.ContainsAny(value, digits) || strings.ContainsAny(value, "=. ") {
+		return false
+	}
+	mixed := strings.ContainsAny(value, letters) && strings.ContainsAny(value, capitals)
+	return mixed || turns(value) >= minTurns || !strings.HasPrefix(arg, "--") && strings.ContainsAny(value, letters+capitals)
 }
 
 // pairStart is an option or a name with what separates it from its value.
@@ -232,7 +244,7 @@ func (l *lifter) address(hint, address string) string {
 	out := address[:start] + l.authority(hint, authority)
 	if hasPath {
 		out += "/" + l.split(path, "/", func(part string) string {
-			if random(part) {
+			if random(part) || randomPart(part) {
 				return l.seal("url.path", part)
 			}
 			return part

@@ -107,6 +107,44 @@ func random(s string) bool {
 	return digit >= 3 && count(letters) >= 3 && count(capitals) >= 3
 }
 
+// In a path also shorter runs count, in which letters and digits take turns as in
+// no word: who has such an address is let in.
+const (
+	minPart  = 16
+	minTurns = 4
+)
+
+// randomPart reports whether a part of a path is such a run.
+func randomPart(s string) bool {
+	if len(s) < minPart || strings.Trim(s, letters+capitals+digits+"=_-~") != "" {
+		return false
+	}
+	if strings.Trim(s, "abcdef"+digits) == "" && (len(s) == 40 || len(s) == 64) {
+		return false // a commit, a digest
+	}
+	return turns(s) >= minTurns
+}
+
+// turns counts where in the words of a text letters and digits take turns.
+func turns(text string) int {
+	kind := func(c byte) int {
+		switch {
+		case strings.IndexByte(digits, c) >= 0:
+			return 1
+		case strings.IndexByte(letters+capitals, c) >= 0:
+			return 2
+		}
+		return 0
+	}
+	n := 0
+	for i := 1; i < len(text); i++ {
+		if kind(text[i-1])*kind(text[i]) == 2 {
+			n++
+		}
+	}
+	return n
+}
+
 // Sets of characters.
 const (
 	letters  = "abcdefghijklmnopqrstuvwxyz"

@@ -142,7 +142,7 @@ func TestKilled(t *testing.T) {
 				var answers []string
 				for range 2 {
 					done, raw := call(t, p, "register_server", apply(r.ProposalToken))
-					if done.CommandStatus != "applied" || done.Receipt.Probe.Name != "notes" {
+					if done.CommandStatus != "applied" || done.Probe.Name != "notes" {
 						t.Fatal(raw)
 					}
 					answers = append(answers, raw)

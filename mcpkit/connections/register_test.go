@@ -1,6 +1,9 @@
 package connections_test
 
 import (
+	"encoding/json"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -41,8 +44,15 @@ func TestRegister(t *testing.T) {
 
 				a, applied := call(t, p, "register_server", apply(r.ProposalToken))
 				without(t, applied, canary, "eu-1-captured")
-				if a.CommandStatus != "applied" || a.Receipt.Probe.Name != "notes" || string(a.Receipt.Probe.Tools) != `["read_note","write_note"]` {
+				if a.CommandStatus != "applied" || a.Probe.Name != "notes" || string(a.Probe.Tools) != `["read_note","write_note"]` {
 					t.Fatal(applied)
+				}
+				var parts m
+				if err := json.Unmarshal([]byte(applied), &parts); err != nil {
+					t.Fatal(err)
+				}
+				if diff := cmp.Diff([]string{"commandStatus", "probe", "server"}, slices.Sorted(maps.Keys(parts))); diff != "" {
+					t.Errorf("what the answer has (-want +got):\n%s", diff)
 				}
 				if _, again := call(t, p, "register_server", apply(r.ProposalToken)); again != applied {
 					t.Errorf("the same token again: %s", again)
@@ -58,6 +68,13 @@ func TestRegister(t *testing.T) {
 					}
 				}
 				d.absent(t, canary, "eu-1-captured")
+
+				r, _ = call(t, p, "remove_server", prepare(m{"name": "notes"}))
+				for range 2 {
+					if _, raw := call(t, p, "remove_server", apply(r.ProposalToken)); raw != `{"commandStatus":"applied"}` {
+						t.Errorf("the answer about a removal: %s", raw)
+					}
+				}
 			})
 		}
 	}

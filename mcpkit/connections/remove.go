@@ -21,11 +21,8 @@ type removal struct {
 	entry *entry
 }
 
-// removed is what remove_server did.
-type removed struct {
-	Name    string   `json:"name"`
-	Secrets []string `json:"secrets"`
-}
+// removed is what remove_server did. The proposal said all that there is to say.
+type removed struct{}
 
 // removeCommand asks, because what goes with a connection cannot be had back.
 func (f *feature) removeCommand() mcpkit.Command[nameArgs, removal, removed] {
@@ -36,9 +33,10 @@ func (f *feature) removeCommand() mcpkit.Command[nameArgs, removal, removed] {
 		Description: "Remove a registered connection, after a person approved that, with the secrets that came with it and that no other connection uses. " +
 			"To keep it and not use it, switch it off with set_enabled.",
 		Effect:    mcpkit.Destructive,
+		Flat:      true,
 		Approvals: f.approvals,
 		Plan:      s.planRemoval,
-		Receipt:   func(p removal) removed { return removed{p.Name, p.Secrets} },
+		Receipt:   func(removal) removed { return removed{} },
 		Begin:     begin(s, s.remove),
 	}
 }
@@ -72,7 +70,7 @@ func (s *Store) planRemoval(_ context.Context, in nameArgs) (mcpkit.Proposal[rem
 // remove removes what was approved: a connection that was registered anew since is
 // another one.
 func (s *Store) remove(ctx context.Context, p removal, approval string) (removed, error) {
-	return commit(ctx, s, approval, removed{p.Name, p.Secrets}, func(tx *vault.Tx) error {
+	return commit(ctx, s, approval, removed{}, func(tx *vault.Tx) error {
 		if err := s.unchanged(tx, p.Name, p.state); err != nil {
 			return err
 		}

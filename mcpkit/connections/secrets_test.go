@@ -42,6 +42,9 @@ func TestSecretsOfAText(t *testing.T) {
 		{"a password before the host", `{"url":"https://u:canary-1@x.example.com/mcp"}`, "canary-1", `https://u:${ACME_FILES_PASSWORD}@x.example.com/mcp`},
 		{"a token before the host", `{"url":"https://` + mixed + `@x.example.com/mcp"}`, mixed, `https://${ACME_FILES}@x.example.com/mcp`},
 		{"a part of a path", `{"url":"https://x.example.com/s/` + mixed + `/mcp"}`, mixed, `/s/${ACME_FILES_PATH}/mcp`},
+		{"a short part of a path", `{"url":"https://x.example.com/s/Ab12cd34Ef56gh78/mcp"}`, "Ab12cd34Ef56gh78", `/s/${ACME_FILES_PATH}/mcp`},
+		{"an id in a path", `{"url":"https://x.example.com/s/123e4567-e89b-12d3-a456-426614174000/mcp"}`, "426614174000", `/s/${ACME_FILES_PATH}/mcp`},
+		{"a value with a dash", `{"command":"x","args":["--token","-Zq81xLmP77","--access-token-value","--Zq81xLmP78","--secret","-ab12345678"]}`, "q81xLmP7", `["--token","${ACME_FILES_TOKEN}","--access-token-value","${ACME_FILES_ACCESS_TOKEN_VALUE}","--secret","${ACME_FILES_SECRET}"]`},
 		{"a database", `{"command":"x","args":["postgres://u:canary-1@db.example.com/x"],"env":{"DSN":"host=h password=canary-2"}}`, "canary-", `"postgres://u:${ACME_FILES_PASSWORD_2}@db.example.com/x"`},
 		{"a known shape", `{"command":"x","args":["ghp_0123456789abcdefghij"],"env":{"A":"x sk-abc1234567890def y"}}`, "0123456789", `"A":"x ${ACME_FILES_A} y"`},
 		{"a web token", `{"command":"x","args":["` + jwt + `"]}`, "CANARY", `${ACME_FILES}`},
@@ -57,6 +60,8 @@ func TestSecretsOfAText(t *testing.T) {
 		{"placeholders in other places", `{"url":"https://x.example.com/mcp?key=YOUR_KEY","headers":{"Authorization":"Bearer $(cat ~/.tok)","X-Api-Key":"[your key]","X-Token":"Bearer YOUR_TOKEN"}}`, "${", `?key=YOUR_KEY`},
 		{"switches and small numbers", `{"command":"x","args":["--auth","true"],"env":{"MAX_TOKENS":"4096","USE_TOKEN":"true"}}`, "${", `"MAX_TOKENS":"4096"`},
 		{"names of models, commits and images", `{"command":"x","args":["--model","claude-sonnet-4-5-20250929","acme/mcp-token:latest","git+https://x.example.com/a@0123456789abcdef0123456789abcdef01234567"],"env":{"ID":"123e4567-e89b-12d3-a456-426614174000"}}`, "${", `"acme/mcp-token:latest"`},
+		{"options after an option", `{"command":"x","args":["--use-token","--http2-only","--token","--sha256-sum","-v"]}`, "${", `["--use-token","--http2-only","--token","--sha256-sum","-v"]`},
+		{"a path that can be read", `{"url":"https://x.example.com/v2/mcp-server-2024-11-05/0123456789abcdef0123456789abcdef01234567"}`, "${", `/v2/mcp-server-2024-11-05/`},
 		{"a key that is none", `{"command":"x","args":["--sort-key","name","monkey=1"]}`, "${", `["--sort-key","name","monkey=1"]`},
 	}
 	d := newDesk(t)

@@ -330,11 +330,7 @@ func (s *Store) Probe(ctx context.Context, name string) (Probed, error) {
 		return Probed{}, err
 	}
 	vars := s.vars(e.Sealed, nil)
-	launch, _, err := s.expand(ctx, &e.Server, vars)
-	if err != nil {
-		return Probed{}, err
-	}
-	report, err := s.check(ctx, &e.Server, launch, vars)
+	report, err := s.check(ctx, &e.Server, vars)
 	if err != nil {
 		return Probed{}, err
 	}
@@ -344,25 +340,19 @@ func (s *Store) Probe(ctx context.Context, name string) (Probed, error) {
 	return Probed{report, false}, s.verified(ctx, name, e)
 }
 
-// check probes a launch. What the server says about itself shows no value that it
-// was given, unless that is too short to tell.
-func (s *Store) check(ctx context.Context, server *normalize.Server, launch normalize.Launch, vars []normalize.Vars) (probe.Report, error) {
-	found, err := s.opts.Probe(ctx, launch, &probe.Options{Vars: vars})
+// check runs a server once. Neither what it says about itself nor what is said of
+// its failure shows a value that it was given. [Options.Probe] need not see to that.
+func (s *Store) check(ctx context.Context, server *normalize.Server, vars []normalize.Vars) (probe.Report, error) {
+	known := s.known(server, vars)
+	launch, _, err := s.expand(ctx, server, vars)
 	if err != nil {
-		return probe.Report{}, err
+		return probe.Report{}, known.err(err)
 	}
-	var given []string
-	for _, name := range refNames(server) {
-		for _, ask := range vars {
-			if value, _, ok := ask(name); ok && len(value) >= minWeak {
-				given = append(given, value, "***")
-			}
-		}
+	found, err := s.opts.Probe(ctx, launch, &probe.Options{Vars: vars, Hide: known})
+	if err != nil {
+		return probe.Report{}, known.err(err)
 	}
-	hide := strings.NewReplacer(given...).Replace
-	found.Name, found.Version = hide(found.Name), hide(found.Version)
-	changeAll(&found.Tools, hide)
-	changeAll(&found.Duplicates, hide)
+	known.report(&found)
 	return found, nil
 }
 
@@ -445,6 +435,9 @@ func (s *Store) vars(sealedNames []string, fresh map[string]string) []normalize.
 		s.vaultVars,
 	}
 }
+
+// environmentVars is the place of the environment among what vars returns.
+const environmentVars = 1
 
 // originPasted is the origin of values that come from the text itself.
 const originPasted = "pasted"

@@ -293,7 +293,7 @@ func TestReports(t *testing.T) {
 	}
 	done, raw := call(t, p, "register_server", apply(r.ProposalToken))
 	without(t, raw, "canary-of-the-environment")
-	if done.CommandStatus != "applied" || !strings.Contains(raw, `"omittedTools":`) || len(raw) > 20_000 || done.Receipt.Probe.Name != "I was given ***" {
+	if done.CommandStatus != "applied" || !strings.Contains(raw, `"omittedTools":`) || len(raw) > 20_000 || done.Probe.Name != "I was given ***" {
 		t.Errorf("%d bytes: %.600s", len(raw), raw)
 	}
 	if list, raw := call(t, p, "list_servers", m{}); len(list.Items) != 1 || list.Items[0].Tools != 1000 {
