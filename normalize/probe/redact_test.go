@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -40,6 +41,30 @@ func TestRedact(t *testing.T) {
 				t.Errorf("text (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// TestRedactIsBounded has more values and escapes than any launch has for a reason.
+func TestRedactIsBounded(t *testing.T) {
+	var values []string
+	for i := range 500 {
+		values = append(values, strings.Repeat("%2", 200)+strings.Repeat("x", i))
+	}
+	text := strings.Repeat(`%2%25\\u0025&amp;+`, 1<<10)
+	begin := time.Now()
+	probe.Redact(values, text, true)
+	if took := time.Since(begin); took > 20*time.Second {
+		t.Errorf("%d values in %d bytes took %v", len(values), len(text), took)
+	}
+	t.Log(time.Since(begin))
+	for i := range 500 {
+		values = append(values, strings.Repeat("y", i))
+	}
+	if got := probe.Redact(values, "any text", false); got != "***" {
+		t.Errorf("with too many values: %q", got)
+	}
+	if got := probe.Redact(values, "", false); got != "" {
+		t.Errorf("of no text: %q", got)
 	}
 }
 

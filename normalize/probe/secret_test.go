@@ -58,6 +58,7 @@ func TestSecretsOnStderr(t *testing.T) {
 		{"basic credentials", setEnv("ORCHARD", "Basic cGlwOnBsdW0tamFt"), []string{"pip has plum-jam"}, []string{"plum-jam"}},
 		{"in JSON", setEnv("ORCHARD", `{"Authorization":"Bearer plum-jam-77","Version":"2"}`), []string{"got plum-jam-77"}, []string{"plum-jam-77"}},
 		{"deep in JSON", addArgs(`--config={"a":[{"api-key":"plum\/jam"}]}`), []string{"got plum/jam"}, []string{"plum/jam"}},
+		{"JSON in a text", addArgs("--note", `[note] {"api-key":"plum\/jam"} end`), []string{"got plum/jam"}, []string{"plum/jam"}},
 		{"JSON in JSON", addArgs("--config", `{"a":"{\"token\":\"plum-jam\"}"}`), []string{"got plum-jam"}, []string{"plum-jam"}},
 		{"JSON that is none", addArgs("--config", `{token: 'plum-jam', }`), []string{"got plum-jam"}, []string{"plum-jam"}},
 		{"by its shape in JSON", addArgs("--config", `{"ripe":"Pl1um2Jam3"}`), []string{"got Pl1um2Jam3"}, []string{"Pl1um2Jam3"}},

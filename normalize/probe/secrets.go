@@ -25,7 +25,7 @@ var (
 		`|(?:^|[-_. ])(?:pw|pin|sid|session))s?(?:[-_. ]?(?:value|val|[0-9]+))*$`)
 	secretShape = regexp.MustCompile(`\b(?:sk|pk|rk|ghp|gho|ghs|github_pat|glpat|ntn|xox[a-z]|npm|AKIA|eyJ)[-_A-Za-z0-9][-_.A-Za-z0-9]{11,}|[-_A-Za-z0-9]{32,}`)
 	addresses   = regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]*://[^\s"']+`)
-	schemes     = regexp.MustCompile(`(?i)\b(?:bearer|basic|digest|token|api-?key)\s+([^\s"',;]+)`)
+	schemes     = regexp.MustCompile(`(?i)\b(?:bearer|basic)\s+[^\s"',;]{4,}|\b(?:digest|token|api-?key)\s+[^\s"',;0-9]*[0-9][^\s"',;]*`)
 	// pairs are NAME=value and NAME: value, the value up to a quote where it
 	// begins with one, else up to what may end it.
 	pairs = regexp.MustCompile(`([A-Za-z_][A-Za-z0-9_. -]*?)["']?\s*[=:]\s*("[^"]*"|'[^']*'|[^\s"',;&{}]+)`)
@@ -129,8 +129,8 @@ func parts(text string, depth int) []string {
 		return nil
 	}
 	out := secretShape.FindAllString(text, -1)
-	for _, m := range schemes.FindAllStringSubmatch(text, -1) {
-		out = append(out, headerSecrets(m[0])...)
+	for _, credentials := range schemes.FindAllString(text, -1) {
+		out = append(out, headerSecrets(credentials)...)
 	}
 	for _, address := range addresses.FindAllString(text, -1) {
 		out = append(out, urlSecrets(address)...)
@@ -138,11 +138,8 @@ func parts(text string, depth int) []string {
 	if strings.ContainsAny(text, " \t\n") {
 		out = append(out, argSecrets(strings.Fields(strings.NewReplacer(`"`, "", "'", "").Replace(text)))...)
 	}
-	if i := strings.IndexAny(text, "{["); i >= 0 {
-		var tree any
-		if json.NewDecoder(strings.NewReader(text[i:])).Decode(&tree) == nil {
-			out = append(out, jsonParts("", tree, depth+1)...)
-		}
+	if tree := findJSON(text); tree != nil {
+		out = append(out, jsonParts("", tree, depth+1)...)
 	}
 	for _, m := range pairs.FindAllStringSubmatch(text, -1) {
 		out = append(out, member(m[1], strings.Trim(m[2], `"'`), depth+1)...)
@@ -153,6 +150,25 @@ func parts(text string, depth int) []string {
 		}
 	}
 	return out
+}
+
+// maxStarts is how many places of a text may begin JSON.
+const maxStarts = 8
+
+// findJSON gives the first object or list that stands in a text, nil if none does.
+func findJSON(text string) any {
+	for range maxStarts {
+		i := strings.IndexAny(text, "{[")
+		if i < 0 {
+			return nil
+		}
+		var tree any
+		if json.NewDecoder(strings.NewReader(text[i:])).Decode(&tree) == nil {
+			return tree
+		}
+		text = text[i+1:]
+	}
+	return nil
 }
 
 // jsonParts gives the secrets of a JSON value that stands under a name.
