@@ -77,7 +77,7 @@ func (s *session) forAgent(e *Error) bool {
 // askAgent lets the agent close the lookup. A chain that failed for a reason of
 // its own stays the cause.
 func (s *session) askAgent(ctx context.Context, chain *Error) (*normalize.Server, *Error) {
-	task := Task{Instructions: instructions, Reference: s.ref.String(), Evidence: append(Evidence{}, s.evidence...), Documents: bounded(s.documents)}
+	task := Task{Instructions: instructions, Reference: s.told(), Evidence: append(Evidence{}, s.evidence...), Documents: bounded(s.documents)}
 	text, err := s.r.agent.Answer(ctx, task)
 	switch {
 	case ctx.Err() != nil:
@@ -136,8 +136,11 @@ func readAnswer(text string) (server *normalize.Server, opened []string, failure
 	case paste.Servers[0].Err != nil:
 		return nil, nil, &Error{Code: CodeAgentFailed, Message: "the agent's entry is none that can run", Err: paste.Servers[0].Err}
 	}
-	server = &paste.Servers[0]
-	return server, noValues(server), nil
+	c := candidate{source: stepAgent, server: paste.Servers[0], target: targetOf(&paste.Servers[0])}
+	if why := unusable(&c, nil); why != "" {
+		return nil, nil, &Error{Code: CodeAgentFailed, Message: "the agent's entry cannot be taken: " + why}
+	}
+	return &c.server, noValues(&c.server), nil
 }
 
 // unfence gives the inside of a text that is one Markdown fence and nothing

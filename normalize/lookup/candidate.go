@@ -1,7 +1,6 @@
 package lookup
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -26,16 +25,37 @@ type candidate struct {
 // that can be run elsewhere than in a working copy and that keep lets pass; nil
 // lets all pass.
 func (s *session) take(step, source, text string, keep func(target) bool) {
+	if paste := s.parse(step, source, text); paste != nil {
+		s.takeAll(paste.Servers, candidate{source: step}, source, keep)
+	}
+}
+
+// maxText bounds a text that is read for servers. Reading cannot be stopped, so
+// this is by how much a lookup may pass its time.
+const maxText = 256 << 10
+
+// parse reads the text of a source, or notes why it cannot be read.
+func (s *session) parse(step, source, text string) *normalize.Paste {
+	if len(text) > maxText {
+		s.note(step, source, fmt.Sprintf("left out, since it has more than %d bytes", maxText))
+		return nil
+	}
 	// The step is the file's name, which names a server that nothing else names.
 	// There is no ReadFile: a stranger's text must not choose what is read here.
 	paste, err := normalize.Parse([]byte(text), &normalize.ParseOptions{Name: step})
 	if err != nil {
 		s.note(step, source, "cannot be read: "+clip(err.Error()))
-		return
+		return nil
 	}
+	return paste
+}
+
+// takeAll makes records candidates that are like another one but for the record.
+func (s *session) takeAll(servers []normalize.Server, like candidate, source string, keep func(target) bool) {
 	var kept, left []string
-	for _, server := range paste.Servers {
-		c := candidate{source: step, server: server, target: targetOf(&server)}
+	for _, server := range servers {
+		c := like
+		c.server, c.target = server, targetOf(&server)
 		if why := unusable(&c, keep); why != "" {
 			left = appendNew(left, why)
 			continue
@@ -44,7 +64,7 @@ func (s *session) take(step, source, text string, keep func(target) bool) {
 		s.found = append(s.found, c)
 		kept = appendNew(kept, c.target.String())
 	}
-	s.note(step, source, outcome(kept, left))
+	s.note(like.source, source, outcome(kept, left))
 }
 
 // outcome words what a text gave.
@@ -76,89 +96,10 @@ func unusable(c *candidate, keep func(target) bool) string {
 	case keep != nil && !keep(c.target):
 		return c.target.String() + ", which nothing ties to the reference"
 	}
+	if why := refusal(&c.server, c.source == stepReference, c.derived); why != "" {
+		return c.target.String() + " with " + why
+	}
 	return ""
-}
-
-// noValues puts references in place of the values that a stranger's text should
-// not give: secrets in clear, values still to be filled in, and what an entry of
-// the registry says beside a name, which becomes the default.
-func noValues(server *normalize.Server) (opened []string) {
-	server.Notes = slices.DeleteFunc(server.Notes, func(n normalize.Note) bool {
-		return n.Code == normalize.DuplicateName || n.Code == normalize.DuplicateSame // of a text that stays behind
-	})
-	opened = openArgs(server)
-	for i := range server.Env {
-		v := &server.Env[i]
-		if open := dropNote(server, "env."+v.Name); open {
-			v.Value = "${" + v.Name + "}"
-			opened = appendNew(opened, v.Name)
-		} else if server.Dialect == normalize.RegistryServer && !strings.ContainsAny(v.Value, "${}") && v.Value != "" {
-			v.Value = "${" + v.Name + ":-" + v.Value + "}"
-		}
-	}
-	for i := range server.Headers {
-		v := &server.Headers[i]
-		if open := dropNote(server, "headers."+v.Name); open {
-			scheme, _, ok := strings.Cut(v.Value, " ") // such as "Bearer"
-			name := strings.ToUpper(strings.ReplaceAll(v.Name, "-", "_"))
-			if v.Value = "${" + name + "}"; ok {
-				v.Value = scheme + " " + v.Value
-			}
-			opened = appendNew(opened, name)
-		}
-	}
-	return opened
-}
-
-// openArgs moves secrets and values to be filled in from the command line of a
-// container, where the normalizer does not look for them, to its variables.
-func openArgs(server *normalize.Server) (opened []string) {
-	if server.Image == "" {
-		return nil
-	}
-	server.Args = slices.Clone(server.Args)
-	for i := range server.Args {
-		value, joined := strings.CutPrefix(server.Args[i], "--env=")
-		if !joined && (i == 0 || server.Args[i-1] != "-e" && server.Args[i-1] != "--env") {
-			continue
-		}
-		name, value, ok := strings.Cut(value, "=")
-		if !ok || !envName.MatchString(name) || !hasNote(name, value, normalize.SecretInline, normalize.Placeholder) {
-			continue
-		}
-		server.Args[i] = name
-		if joined {
-			server.Args[i] = "--env=" + name
-		}
-		dropNote(server, fmt.Sprintf("args[%d]", i))
-		server.Env = append(server.Env, normalize.Pair{Name: name, Value: "${" + name + "}"})
-		opened = appendNew(opened, name)
-	}
-	return opened
-}
-
-// hasNote asks the normalizer what it says of a variable, so that there is one
-// opinion on what a secret or a danger is. What it cannot read counts as noted.
-func hasNote(name, value string, codes ...normalize.Code) bool {
-	text, err := json.Marshal(map[string]string{name: value})
-	if err != nil {
-		return true
-	}
-	paste, err := normalize.Parse(fmt.Appendf(nil, `{"mcpServers":{"x":{"command":"x","env":%s}}}`, text), nil)
-	if err != nil || len(paste.Servers) != 1 {
-		return true
-	}
-	return slices.ContainsFunc(paste.Servers[0].Notes, func(n normalize.Note) bool { return slices.Contains(codes, n.Code) })
-}
-
-// dropNote drops the notes on a value that is a secret in clear or has to be
-// filled in, and reports whether there was one.
-func dropNote(server *normalize.Server, field string) bool {
-	n := len(server.Notes)
-	server.Notes = slices.DeleteFunc(server.Notes, func(note normalize.Note) bool {
-		return note.Subject == field && (note.Code == normalize.SecretInline || note.Code == normalize.Placeholder)
-	})
-	return len(server.Notes) < n
 }
 
 // decide chooses the one record. The first source of the chain that gives

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"time"
@@ -63,11 +65,10 @@ func (c *Command) Answer(ctx context.Context, task Task) (string, error) {
 	}
 	cmd := exec.CommandContext(ctx, c.Argv[0], c.Argv[1:]...)
 	cmd.Dir, cmd.Env = c.Dir, append([]string{}, c.Env...) // nil would pass the environment on
-	cmd.Stdin, cmd.Stdout = bytes.NewReader(input), out
+	cmd.Stdin = bytes.NewReader(input)
 	cmd.WaitDelay = pipeDelay
 	ownGroup(cmd)
-	err = cmd.Run()
-	killGroup(cmd) // also where the program ended by itself and left others behind
+	err = runInto(cmd, out)
 	// The limit comes first: to stop the program it ends the context too.
 	switch {
 	case out.over:
@@ -78,6 +79,41 @@ func (c *Command) Answer(ctx context.Context, task Task) (string, error) {
 		return "", fmt.Errorf("the agent's program: %w", err)
 	}
 	return out.buf.String(), nil
+}
+
+// runInto runs a program and copies its standard output. The pipe is this
+// package's own and not [exec.Cmd]'s: what the program left in its group would
+// hold that one open, and the answer of a program that has ended well would be
+// lost with it. Its group is killed first, then what is in the pipe is complete.
+func runInto(cmd *exec.Cmd, out io.Writer) error {
+	r, w, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	cmd.Stdout = w
+	err = cmd.Start()
+	_ = w.Close() // the program has its own
+	if err != nil {
+		_ = r.Close()
+		return err
+	}
+	copied := make(chan struct{})
+	go func() {
+		defer close(copied)
+		_, _ = io.Copy(out, r) // a fault of out is its own to tell
+	}()
+	err = cmd.Wait()
+	killGroup(cmd)
+	// What has left the group may still hold the pipe. What the program itself
+	// wrote was written before it ended, and so has been read by then.
+	hold := time.AfterFunc(pipeDelay, func() { _ = r.Close() })
+	<-copied
+	hold.Stop()
+	_ = r.Close()
+	if errors.Is(err, exec.ErrWaitDelay) { // it ended well, and somebody else holds its input
+		return nil
+	}
+	return err
 }
 
 // A limitedBuffer keeps what fits, and stops the program when more comes.

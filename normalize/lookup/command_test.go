@@ -41,6 +41,8 @@ func TestCommand(t *testing.T) {
 		{"at the limit", lookup.Command{Argv: shell("printf 12345"), MaxOutput: 5}, "12345", ""},
 		{"over the limit", lookup.Command{Argv: shell("printf 123456"), MaxOutput: 5}, "", "more than its limit"},
 		{"without end", lookup.Command{Argv: shell("while :; do echo yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy; done")}, "", "more than its limit"},
+		{"it leaves others behind", lookup.Command{Argv: shell("sleep 60 & printf ANSWER"), Env: []string{"PATH=/usr/bin:/bin"}, Timeout: 20 * time.Second}, "ANSWER", ""},
+		{"others hold its input", lookup.Command{Argv: shell("sleep 60 <&0 & printf ANSWER"), Env: []string{"PATH=/usr/bin:/bin"}, Timeout: 20 * time.Second}, "ANSWER", ""},
 		{"it fails", lookup.Command{Argv: shell("echo half; exit 3")}, "", "exit status 3"},
 		{"too slow", lookup.Command{Argv: shell("sleep 600"), Timeout: 50 * time.Millisecond}, "", "stopped after 50ms"},
 		{"no path", lookup.Command{Argv: []string{"sh"}}, "", "absolute path"},

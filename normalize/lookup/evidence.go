@@ -32,6 +32,7 @@ func (e Evidence) String() string {
 
 // Names of the steps that more than one place uses.
 const (
+	stepReference  = "reference"
 	stepRegistry   = "registry"
 	stepRepository = "repository"
 	stepGlama      = "glama"

@@ -6,7 +6,6 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
-	"strings"
 
 	"github.com/mcpcontract/mcpcontract/normalize"
 )
@@ -30,7 +29,7 @@ type glamaServer struct {
 
 // followGlama turns a page of Glama into the repository that it is about.
 func (s *session) followGlama(ctx context.Context) {
-	address := s.r.glama + "/v1/servers/" + s.ref.owner + "/" + s.ref.repo
+	address := s.r.glama + "/v1/servers" + escaped([]string{s.ref.owner, s.ref.repo})
 	a, ok := s.ask(ctx, stepGlama, address, "has no such page")
 	if !ok {
 		return
@@ -103,18 +102,21 @@ const maxNames = 50
 // down.
 func (s *session) addNames(address string, server *normalize.Server, g glamaServer) {
 	var added, optional, refused []string
+	required := make(map[string]bool)
 	for _, name := range g.Env.Required {
 		switch {
+		case required[name]:
 		case !envName.MatchString(name) || isDangerous(name) || len(added) == maxNames:
-			refused = appendNew(refused, clip(name))
-		case !slices.Contains(added, name):
+			refused = append(refused, clip(name))
+		default:
 			added = append(added, name)
 			server.Env = append(server.Env, normalize.Pair{Name: name, Value: "${" + name + "}"})
 			passToContainer(server, name)
 		}
+		required[name] = true
 	}
 	for name := range g.Env.Properties {
-		if envName.MatchString(name) && !slices.Contains(g.Env.Required, name) {
+		if envName.MatchString(name) && !required[name] {
 			optional = append(optional, name)
 		}
 	}
@@ -140,9 +142,4 @@ func passToContainer(server *normalize.Server, name string) {
 		return
 	}
 	server.Args = slices.Insert(slices.Clone(server.Args), i, "-e", name)
-}
-
-// isDangerous tells whether a variable changes what is loaded or run.
-func isDangerous(name string) bool {
-	return strings.HasPrefix(name, "npm_config_") || hasNote(name, "0", normalize.DangerousEnv, normalize.TLSVerifyOff)
 }

@@ -137,11 +137,11 @@ func New(opts *Options) *Resolver {
 func (r *Resolver) Resolve(ctx context.Context, text string) (normalize.Server, Evidence, error) {
 	ref, err := parseReference(text)
 	if err != nil {
-		ev := Evidence{{Step: "reference", Source: "input", Outcome: "refused: " + err.Error()}}
+		ev := Evidence{{Step: stepReference, Source: "input", Outcome: "refused: " + err.Error()}}
 		return normalize.Server{}, ev, &Error{Code: CodeInvalid, Message: err.Error(), Evidence: ev}
 	}
 	s := &session{r: r, ref: ref}
-	s.note("reference", s.shown(), ref.describe())
+	s.note(stepReference, s.shown(), ref.describe())
 	// The agent runs under the caller's time, since it has a bound of its own.
 	chain, cancel := context.WithTimeout(ctx, r.timeout)
 	server, failure := s.walk(chain)
@@ -179,6 +179,14 @@ type session struct {
 func (s *session) shown() string {
 	if s.ref.kind == refWords || s.ref.kind == refCommand {
 		return "input"
+	}
+	return s.ref.String()
+}
+
+// told is the reference as others get it: the registry, and an agent.
+func (s *session) told() string {
+	if s.ref.kind == refWords {
+		return masked(s.ref.name)
 	}
 	return s.ref.String()
 }
@@ -267,7 +275,7 @@ func (s *session) gather(ctx context.Context) {
 	case refSmithery:
 		s.smithery(ctx)
 	case refCommand:
-		s.take("reference", "input", s.ref.name, nil)
+		s.take(stepReference, "input", s.ref.name, nil)
 	case refWords:
 		s.search(ctx)
 	case refAddress, refGlama:

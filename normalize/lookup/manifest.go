@@ -149,9 +149,8 @@ func (s *session) takeBuilt(f repositoryFile, source string, p built) {
 		s.note(f.path, source, why)
 		return
 	}
-	s.take(f.path, source, line, nil)
-	if n := len(s.found); n > 0 && s.found[n-1].source == f.path {
-		s.found[n-1].derived = true
+	if paste := s.parse(f.path, source, line); paste != nil {
+		s.takeAll(paste.Servers, candidate{source: f.path, derived: true}, source, nil)
 	}
 	s.note("package", p.kind+":"+p.name, "is named by the repository that builds it, and whether it is published was not asked")
 }

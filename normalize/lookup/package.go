@@ -133,7 +133,7 @@ const maxWord = 20
 // finds is a choice for a person and never taken.
 func (s *session) search(ctx context.Context) {
 	// Only plain words leave the machine: a description can hold anything.
-	words := slices.DeleteFunc(telling(s.ref.name), func(w string) bool {
+	words := slices.DeleteFunc(telling(s.told()), func(w string) bool {
 		return len(w) > maxWord || strings.ContainsFunc(w, func(r rune) bool { return !unicode.IsLetter(r) })
 	})
 	slices.SortStableFunc(words, func(a, b string) int { return len(b) - len(a) })

@@ -51,8 +51,8 @@ type reference struct {
 var (
 	ownerName    = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9-]{0,38}$`)
 	repoName     = regexp.MustCompile(`^[A-Za-z0-9._-]{1,100}$`)
-	registryName = regexp.MustCompile(`^[a-zA-Z0-9.-]+/[a-zA-Z0-9._-]+$`)
-	versionText  = regexp.MustCompile(`^[A-Za-z0-9.*^~+_-]{1,64}$`)
+	registryName = regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9.-]*/[a-zA-Z0-9_][a-zA-Z0-9._-]*$`)
+	versionText  = regexp.MustCompile(`^[*^~]?[A-Za-z0-9.*+_-]{0,64}$`)
 	packageText  = regexp.MustCompile(`^(?:@[A-Za-z0-9~][A-Za-z0-9._~-]*/)?[A-Za-z0-9][A-Za-z0-9._~-]{0,213}$`)
 	imageText    = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]*(?::[0-9]+)?(?:/[a-z0-9][a-z0-9._-]*)*(?::[A-Za-z0-9_][A-Za-z0-9._-]{0,127})?(?:@sha256:[0-9a-f]{64})?$`)
 	scpText      = regexp.MustCompile(`^(?:[A-Za-z0-9._-]+@)?((?:www\.|ssh\.)?github\.com):/*([^/].*)$`)
@@ -163,8 +163,14 @@ func isShort(text string) bool {
 	return ok && ownerName.MatchString(owner) && (folder || isRepo(repo))
 }
 
-// isVersion tells whether a version, or none, can be named.
-func isVersion(s string) bool { return s == "" || versionText.MatchString(s) }
+// isVersion tells whether a version or a tag, or none, can be named. What is a path
+// or an address would make a launcher take something else.
+func isVersion(s string) bool {
+	return s == "" || versionText.MatchString(s) && (s == "*" || strings.ContainsFunc(s, isAlphanumeric)) && s[0] != '.' && !strings.Contains(s, "..")
+}
+
+// isAlphanumeric tells what every version and tag has at least one of.
+func isAlphanumeric(r rune) bool { return r < 0x80 && (unicode.IsLetter(r) || unicode.IsDigit(r)) }
 
 // isRepo tells the name of a repository, with or without .git.
 func isRepo(s string) bool {
@@ -195,7 +201,7 @@ func imageReference(text string) (reference, error) {
 // ownedReference reads OWNER/NAME.
 func ownedReference(kind referenceKind, text string) (reference, error) {
 	owner, name, _ := strings.Cut(text, "/")
-	if !repoName.MatchString(owner) || !isRepo(name) {
+	if !isRepo(owner) || !isRepo(name) {
 		return reference{}, errors.New("this names no server; it has to be OWNER/NAME")
 	}
 	return reference{kind: kind, owner: owner, repo: name}, nil

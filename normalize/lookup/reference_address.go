@@ -3,6 +3,7 @@ package lookup
 import (
 	"errors"
 	"net/url"
+	"slices"
 	"strings"
 )
 
@@ -17,7 +18,7 @@ func knownHost(host string) bool {
 }
 
 // parseAddress reads a reference that is an address. What could be a credential
-// in it, the user and the query, goes at once.
+// in it, the user, the query and such a part of the path, goes at once.
 func parseAddress(text string) (reference, error) {
 	git := strings.HasPrefix(text, "git+")
 	u, err := url.Parse(strings.TrimPrefix(text, "git+"))
@@ -54,7 +55,7 @@ func parseAddress(text string) (reference, error) {
 		return directoryReference(host, parts)
 	}
 	u.User, u.RawQuery, u.Fragment, u.RawFragment, u.ForceQuery = nil, "", "", "", false
-	return reference{kind: refAddress, name: u.String()}, nil
+	return reference{kind: refAddress, name: maskedPath(u.String())}, nil
 }
 
 // segments splits the path of an address and decodes its parts.
@@ -91,10 +92,8 @@ func gitHubReference(parts []string) (reference, error) {
 	if len(parts) < 4 {
 		return ref, nil
 	}
-	for _, part := range parts[3:] {
-		if strings.ContainsAny(part, "/\\") || part == "." || part == ".." || part == "" || strings.ContainsFunc(part, isUnprintable) {
-			return reference{}, errors.New("the path of the address is not valid")
-		}
+	if !isPathParts(parts[3:]) {
+		return reference{}, errors.New("the path of the address is not valid")
 	}
 	switch parts[2] {
 	case "tree":
@@ -104,6 +103,13 @@ func gitHubReference(parts []string) (reference, error) {
 		ref.rest = parts[3:max(4, len(parts)-1)]
 	}
 	return ref, nil
+}
+
+// isPathParts tells parts of a path that stay below the place they are put at.
+func isPathParts(parts []string) bool {
+	return !slices.ContainsFunc(parts, func(part string) bool {
+		return part == "" || part == "." || part == ".." || strings.ContainsAny(part, "/\\") || strings.ContainsFunc(part, isUnprintable)
+	})
 }
 
 // directoryReference reads an address of a directory of servers.

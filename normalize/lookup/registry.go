@@ -7,13 +7,18 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/mcpcontract/mcpcontract/normalize"
 )
 
-// maxPages bounds the pages that are read of one search in the registry.
-const maxPages = 3
+// Bounds of one search in the registry: the pages that are read, and the entries
+// of each, which are as many as are asked for.
+const (
+	maxPages   = 3
+	maxEntries = 100
+)
 
 // An entry is a server of the registry. The fields with underscores are those
 // of its first schemas.
@@ -39,6 +44,7 @@ type entryPackage struct {
 	Type       string          `json:"registryType"`
 	OldType    string          `json:"registry_type"`
 	Identifier string          `json:"identifier"`
+	OldName    string          `json:"name"`
 	Env        []entryVariable `json:"environmentVariables"`
 	OldEnv     []entryVariable `json:"environment_variables"`
 }
@@ -56,7 +62,15 @@ type entryVariable struct {
 }
 
 // kind is the ecosystem of the package.
-func (p *entryPackage) kind() string { return cmp.Or(p.Type, p.OldType) }
+func (p *entryPackage) kind() string {
+	if kind := cmp.Or(p.Type, p.OldType); kind != "docker" {
+		return kind
+	}
+	return kindOCI
+}
+
+// id is the package's name in its ecosystem, without a version.
+func (p *entryPackage) id() string { return bareID(p.kind(), cmp.Or(p.Identifier, p.OldName)) }
 
 // decodeEntry reads an entry: an object with the server and what the registry
 // says about it, or, in older answers, the server itself.
@@ -99,7 +113,7 @@ func (r reference) sameRepository(other reference) bool {
 // hasPackage tells whether an entry runs a package.
 func (e *entry) hasPackage(kind, id string) bool {
 	return slices.ContainsFunc(e.Packages, func(p entryPackage) bool {
-		return p.kind() == kind && bareID(kind, p.Identifier) == id
+		return p.kind() == kind && p.id() == id
 	})
 }
 
@@ -155,7 +169,7 @@ func (s *session) searchPages(ctx context.Context, word string) ([]*entry, bool)
 			s.unreadable(stepRegistry, address, err)
 			return newest(found), page > 1
 		}
-		for _, raw := range list.Servers {
+		for _, raw := range list.Servers[:min(len(list.Servers), maxEntries)] {
 			if e, err := decodeEntry(raw); err == nil && e.Status != "deleted" {
 				e.source = address
 				found = append(found, e)
@@ -215,6 +229,11 @@ func (s *session) entryNamed(ctx context.Context, name, version string) *entry {
 	case e.Status == "deleted":
 		s.note(stepRegistry, address, "the entry is deleted")
 		return nil
+	case version != "" && e.Version != version:
+		message := "the registry answered with version " + strconv.Quote(clip(e.Version)) + " where " + strconv.Quote(version) + " was asked for"
+		s.note(stepRegistry, address, message)
+		s.several = &Error{Code: CodeDisagree, Message: message + "; name a version that it has"}
+		return nil
 	}
 	e.source = address
 	return e
@@ -231,7 +250,11 @@ func (s *session) takeEntry(e *entry, keep func(target) bool) {
 	}
 	s.note(stepRegistry, e.source, about+": a hint until a probe agrees")
 	before := len(s.found)
-	s.take(stepRegistry, e.source, string(e.raw), keep)
+	s.take(stepRegistry, e.source, string(e.raw), func(t target) bool {
+		// A hint at the program may turn one ecosystem's package into another's.
+		declared := t.kind == kindRemote || e.hasPackage(t.kind, t.id)
+		return declared && (keep == nil || keep(t))
+	})
 	for i := range s.found[before:] {
 		e.hideSecrets(&s.found[before+i].server)
 	}
@@ -267,7 +290,12 @@ func (s *session) registryName(ctx context.Context) {
 		return
 	}
 	if sub := strings.Trim(e.Repository.Subfolder, "/"); sub != "" && len(repo.rest) == 0 {
-		repo.rest = append([]string{"HEAD"}, strings.Split(sub, "/")...)
+		parts := strings.Split(sub, "/")
+		if !isPathParts(parts) {
+			s.note(stepRegistry, e.source, "the folder that it names is none")
+			return
+		}
+		repo.rest = append([]string{"HEAD"}, parts...)
 	}
 	s.readRepository(ctx, repo)
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/url"
 	"regexp"
 	"slices"
@@ -308,11 +309,18 @@ func (s *session) readme(f repositoryFile, source, text string) {
 	for _, m := range mcpName.FindAllStringSubmatch(text, maxListed) {
 		s.repo.names = appendNew(s.repo.names, m[1])
 	}
-	built := false
-	if paste, err := normalize.Parse([]byte(text), nil); err == nil {
-		built = slices.ContainsFunc(paste.Servers, func(r normalize.Server) bool { return s.repo.builds(targetOf(&r)) })
+	if len(text) > maxText { // servers are shown at its beginning, if at all
+		text = text[:strings.LastIndexByte(text[:maxText], '\n')+1]
+		s.note(f.path, source, fmt.Sprintf("is read up to %d bytes", maxText))
 	}
-	s.take(f.path, source, text, func(t target) bool {
+	paste := s.parse(f.path, source, text)
+	if paste == nil {
+		return
+	}
+	built := slices.ContainsFunc(paste.Servers, func(r normalize.Server) bool {
+		return s.repo.builds(targetOf(&r)) && refusal(&r, false, false) == ""
+	})
+	s.takeAll(paste.Servers, candidate{source: f.path}, source, func(t target) bool {
 		packaged := t.kind != kindRemote && t.kind != kindOCI
 		if built && packaged {
 			return s.repo.builds(t)
@@ -329,17 +337,16 @@ func (r *repository) builds(t target) bool {
 	if !strings.Contains(t.id, ":") {
 		return false
 	}
-	address, _, _ := strings.Cut(t.id, "#")
-	if i := strings.LastIndexByte(address, '@'); i > strings.LastIndexByte(address, '/') {
-		address = address[:i] // a branch
-	}
-	ref, err := parseReference(address) // a package that is named by its repository
+	ref, err := parseReference(specAddress(t.id)) // a package that is named by its repository
 	return err == nil && ref.kind == refGitHub && ref.sameRepository(r.ref)
 }
 
 // sharesName tells whether the name of what a record runs has a telling word of
 // the repository's name.
 func (r *repository) sharesName(t target) bool {
+	if isRepository := strings.Contains(t.id, ":"); isRepository && (t.kind == kindNPM || t.kind == kindPyPI) {
+		return false // whose name anybody can give to one of their own
+	}
 	id := strings.ToLower(t.id)
 	words := telling(r.ref.repo)
 	if len(words) == 0 {

@@ -2,8 +2,6 @@ package lookup
 
 import (
 	"net/url"
-	"path"
-	"slices"
 	"strings"
 
 	"github.com/mcpcontract/mcpcontract/normalize"
@@ -37,7 +35,12 @@ type target struct {
 }
 
 // String names a target in evidence, in a form that is short and on one line.
-func (t target) String() string { return t.kind + " " + clip(t.id) }
+func (t target) String() string {
+	if t.kind == kindRemote {
+		return t.kind + " " + clip(maskedPath(t.id))
+	}
+	return t.kind + " " + clip(t.id)
+}
 
 // targetOf reads the target of a record.
 func targetOf(s *normalize.Server) target {
@@ -95,105 +98,6 @@ func bareImage(image string) string {
 		image = image[:i]
 	}
 	return image
-}
-
-// A launcher is a program that fetches a package and runs it.
-type launcher struct {
-	kind   string
-	sub    []string // words before the options, one of which must be there
-	pkg    []string // options whose value is the package
-	valued []string // other options with a value
-}
-
-// launchers are the programs that run packages. Words that only start with
-// another program's, such as "uv tool run", are told by their sub-command.
-var launchers = map[string]launcher{
-	"npx":  {kind: kindNPM, pkg: []string{"-p", "--package"}, valued: []string{"-c", "--call", "-w", "--workspace"}},
-	"pnpx": {kind: kindNPM, pkg: []string{"--package"}},
-	"bunx": {kind: kindNPM, pkg: []string{"-p", "--package"}},
-	"npm":  {kind: kindNPM, sub: []string{"exec", "x"}, pkg: []string{"-p", "--package"}},
-	"pnpm": {kind: kindNPM, sub: []string{"dlx"}, pkg: []string{"--package"}},
-	"yarn": {kind: kindNPM, sub: []string{"dlx"}, pkg: []string{"-p", "--package"}},
-	"bun":  {kind: kindNPM, sub: []string{"x"}, pkg: []string{"-p", "--package"}},
-	"uvx":  {kind: kindPyPI, pkg: []string{"--from"}, valued: []string{"--with", "--python", "-p", "--index-url", "--index"}},
-	"uv":   {kind: kindPyPI, sub: []string{"tool run", "x"}, pkg: []string{"--from"}, valued: []string{"--with", "--python", "-p"}},
-	"pipx": {kind: kindPyPI, sub: []string{"run"}, pkg: []string{"--spec"}, valued: []string{"--python"}},
-	"dnx":  {kind: kindNuGet},
-	"go":   {kind: kindGo, sub: []string{"run"}},
-	"deno": {kind: kindDeno, sub: []string{"run"}},
-}
-
-// launcherTarget reads the package out of a command line.
-func launcherTarget(s *normalize.Server) target {
-	local := target{kind: kindLocal, id: s.Command, tail: s.Args}
-	l, ok := launchers[strings.TrimSuffix(path.Base(strings.ToLower(s.Command)), ".exe")]
-	if !ok {
-		return local
-	}
-	args, ok := l.afterSub(s.Args)
-	if !ok {
-		return local
-	}
-	pkg, tail := l.split(args)
-	if pkg == "" || isPath(l.kind, pkg) {
-		return local
-	}
-	if name, _ := splitVersion(pkg); name == "@smithery/cli" && len(tail) > 1 && tail[0] == "run" {
-		return target{kind: kindSmithery, id: tail[1], spec: tail[1]}
-	}
-	return target{kind: l.kind, id: barePackage(l.kind, pkg), spec: pkg, tail: tail}
-}
-
-// isPath tells a folder or file of the machine from a package that others can
-// get.
-func isPath(kind, pkg string) bool {
-	switch {
-	case strings.HasPrefix(pkg, ".") || strings.HasPrefix(pkg, "/") || strings.HasPrefix(pkg, "~") || strings.HasPrefix(pkg, "file:") || strings.Contains(pkg, "\\"):
-		return true
-	case kind == kindGo:
-		return !strings.Contains(pkg, "@")
-	case kind == kindDeno:
-		return !strings.Contains(pkg, ":")
-	}
-	return false
-}
-
-// afterSub gives the arguments after the sub-command that makes the program a
-// launcher.
-func (l launcher) afterSub(args []string) ([]string, bool) {
-	if l.sub == nil {
-		return args, true
-	}
-	for _, sub := range l.sub {
-		words := strings.Fields(sub)
-		if len(args) >= len(words) && strings.Join(args[:len(words)], " ") == sub {
-			return args[len(words):], true
-		}
-	}
-	return nil, false
-}
-
-// split finds the package, and what the program itself gets.
-func (l launcher) split(args []string) (pkg string, tail []string) {
-	for i := 0; i < len(args); i++ {
-		name, value, joined := strings.Cut(args[i], "=")
-		switch {
-		case args[i] == "--":
-		case !strings.HasPrefix(args[i], "-"):
-			if pkg == "" {
-				return args[i], args[i+1:]
-			}
-			return pkg, args[i+1:] // the word is the program inside the package
-		case slices.Contains(l.pkg, name) && joined:
-			pkg = value
-		case slices.Contains(l.pkg, name) && i+1 < len(args):
-			i++
-			pkg = args[i]
-		case slices.Contains(l.valued, name) && !joined:
-			i++
-		}
-	}
-	return pkg, nil
 }
 
 // barePackage gives the name under which two sources mean the same package.
