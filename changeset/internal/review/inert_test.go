@@ -215,6 +215,8 @@ func checkVisible(t *testing.T, raw []byte) {
 	for _, r := range string(raw) {
 		switch {
 		case r == '\n' || r == '\t':
+		case r == '\ufffc' || unicode.Is(unicode.Zs, r) && r != ' ' && r != '\u3000':
+			t.Errorf("character %U is on the page", r)
 		case unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co, unicode.Zl, unicode.Zp, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point) && r != '\ufe0f':
 			t.Errorf("character %U is on the page", r)
 		}

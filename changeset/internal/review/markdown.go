@@ -28,7 +28,7 @@ const (
 // renderMarkdown returns the document as HTML that loads nothing and leads
 // nowhere, or a sentence that says why it does not.
 func renderMarkdown(body []byte) (html template.HTML, why string) {
-	source := visible(string(body), "\n\r\t")
+	source := visible(string(body), "\n\r\t"+quiet+selectors)
 	if len(source) > maxMarkdown {
 		return "", fmt.Sprintf("The document has %s bytes; above %s it is not rendered.", count(len(source)), count(maxMarkdown))
 	}
@@ -39,7 +39,8 @@ func renderMarkdown(body []byte) (html template.HTML, why string) {
 	if err := newMarkdown().Convert([]byte(source), &b); err != nil {
 		return "", "The document cannot be rendered."
 	}
-	// Character references are only resolved while the text is rendered.
+	// Character references are only resolved while the text is rendered, and what
+	// looks like a space must be seen as none by whoever parses the text.
 	return template.HTML(visible(b.String(), "\n\t")), "" //nolint:gosec // goldmark without raw HTML, and our own renderers below
 }
 

@@ -88,6 +88,11 @@ func TestUnified(t *testing.T) {
 		"carriage":      {"a b\r\n", "a b\n", []string{"1||-|a b[[U+000D]]", "|1|+|a b"}},
 		"all CR LF":     {"a b c\r\n", "a b d\r\n", []string{"1||-|a b [c]", "|1|+|a b [d]"}},
 		"bidi":          {"a b\n", "a \u202eb\n", []string{"1||-|a b", "|1|+|a [[U+202E]]b"}},
+		"blanks":        {"a b\n", "a\u00a0b\n", []string{"1||-|a[ ]b", "|1|+|a[[U+00A0]]b"}},
+		"wide blanks":   {"a b c d\n", "a b c d\u2003\u3000\n", []string{"1||-|a b c d", "|1|+|a b c d[[U+2003]][\u3000]"}},
+		"object":        {"a b\n", "a \ufffcb\n", []string{"1||-|a b", "|1|+|a [[U+FFFC]]b"}},
+		"selectors":     {"a b ♥\n", "a b\ufe0f ♥\ufe0f\ufe0f\n", []string{"1||-|[a b ♥]", "|1|+|[a b][[U+FE0F]][ ♥\ufe0f][[U+FE0F]]"}},
+		"keycap":        {"a b 1\n", "a b 1\ufe0f\u20e3 <\ufe0e\n", []string{"1||-|[a b 1]", "|1|+|[a b 1\ufe0f\u20e3 <][[U+FE0E]]"}},
 		"invalid bytes": {"a \xff c\n", "a \xfe c\n", []string{"1||-|a [[0xFF]] c", "|1|+|a [[0xFE]] c"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -242,6 +247,8 @@ func TestMarkdown(t *testing.T) {
 		"task":        {"- [x] a\n- [ ] b", "<ul>\n<li>[x] a</li>\n<li>[ ] b</li>\n</ul>"},
 		"front":       {"---\ntitle: t\n---\na", "<p>a</p>"},
 		"reference":   {"a&#x202e;b", "<p>a[U+202E]b</p>"},
+		"blanks":      {"a\u00a0(b)&nbsp;c\n\n\u2003: d", "<p>a[U+00A0](b)[U+00A0]c</p>\n<p>[U+2003]: d</p>"},
+		"nothing":     {"a\ufffc ❤\ufe0f b\ufe0f", "<p>a[U+FFFC] ❤\ufe0f b[U+FE0F]</p>"},
 		"table":       {"|a|\n|-:|\n|b|", "<table>\n<thead>\n<tr>\n<th align=\"right\">a</th>\n</tr>\n</thead>\n<tbody>\n<tr>\n<td align=\"right\">b</td>\n</tr>\n</tbody>\n</table>"},
 		"long target": {"[a](" + strings.Repeat("x", 400) + ")", `<p><span class="link">a</span> <span class="address">(` + strings.Repeat("x", 300) + `... (400 bytes))</span></p>`},
 	} {

@@ -9,21 +9,42 @@ import (
 	"github.com/mcpcontract/mcpcontract/internal/textdiff"
 )
 
-// hidden reports whether a reader would not see r, or would see other text than
-// what stands there because of it: control, format and private characters, those
-// without an assignment, line separators, and marks that show nothing.
-func hidden(r rune) bool {
+// hidden reports whether a reader would not see the character r at s[i], or would
+// see other text than what stands there because of it: control, format and
+// private characters, those without an assignment, line separators, blanks that
+// look like a space and are none, and what shows nothing.
+func hidden(s string, i int, r rune) bool {
 	switch {
 	case r < 0x7f:
 		return r < ' '
-	case r == '\ufe0e' || r == '\ufe0f': // choose between text and emoji form, both of which are seen
-		return false
+	case r == '\ufe0e' || r == '\ufe0f':
+		return !presents(s[:i], s[i+len("\ufe0f"):])
+	case strings.ContainsRune(quiet, r):
+		return true
 	case !unicode.IsGraphic(r):
 		return true
-	case r == '\u2800': // a Braille cell without dots
+	case r == '\u2800' || r == '\U0001d159': // a Braille cell without dots, a note without a head
 		return true
 	}
 	return unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
+}
+
+// quiet are characters that Markdown may take for a part of its syntax: blanks
+// other than the space, but not the wide one that begins paragraphs of Chinese
+// and Japanese, and what stands for an object that is not there.
+const quiet = "\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\ufffc"
+
+// selectors choose between the text and the emoji form of what is before them.
+const selectors = "\ufe0e\ufe0f"
+
+// presents reports whether a selector between these texts changes how something
+// is seen: a symbol, or a keycap. Elsewhere it shows nothing.
+func presents(before, after string) bool {
+	r, _ := utf8.DecodeLastRuneInString(before)
+	if r < 0x80 {
+		return strings.ContainsRune("0123456789#*", r) && strings.HasPrefix(after, "\u20e3")
+	}
+	return unicode.Is(unicode.S, r) && r != utf8.RuneError
 }
 
 // escape returns the visible form of a hidden character or, for an invalid
@@ -42,7 +63,7 @@ func visible(s, keep string) string {
 	plain := 0 // s[plain:i] needs nothing
 	for i := 0; i < len(s); {
 		r, size := utf8.DecodeRuneInString(s[i:])
-		if (hidden(r) || r == utf8.RuneError && size == 1) && !strings.ContainsRune(keep, r) {
+		if (hidden(s, i, r) || r == utf8.RuneError && size == 1) && !strings.ContainsRune(keep, r) {
 			b.WriteString(s[plain:i])
 			b.WriteString(escape(r, size, s[i]))
 			plain = i + size
@@ -114,7 +135,7 @@ func appendText(segs []seg, s string, mark bool) []seg {
 	plain := 0
 	for i := 0; i < len(s); {
 		r, size := utf8.DecodeRuneInString(s[i:])
-		if r != '\t' && hidden(r) || r == utf8.RuneError && size == 1 {
+		if r != '\t' && hidden(s, i, r) || r == utf8.RuneError && size == 1 {
 			if plain < i {
 				segs = append(segs, seg{Text: s[plain:i], Mark: mark})
 			}
