@@ -36,6 +36,8 @@ func checkLine(op, field, text string, limit int) error {
 		return refusef(CodeProposal, op, "the %s begins or ends with a space", field)
 	case !utf8.ValidString(text) || strings.ContainsFunc(text, unprintable):
 		return refusef(CodeProposal, op, "the %s has a line end, a control character, or is not UTF-8", field)
+	case page.StrayJoiner(text):
+		return refusef(CodeProposal, op, "the %s has a joiner that is not between visible characters", field)
 	}
 	return nil
 }

@@ -84,6 +84,27 @@ func TestProposeCreate(t *testing.T) {
 	}
 }
 
+// TestJoiners writes lines as their languages need it.
+func TestJoiners(t *testing.T) {
+	t.Parallel()
+	p := newProject(t, options(), handbook())
+	const persian, family = "می\u200cخواهم", "👩\u200d👩\u200d👧"
+	w, err := p.store.Bind(persian, everything())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := w.Create(t.Context(), family, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, err := w.ProposeCreate(t.Context(), c.ID, changeset.NewNode{
+		ID: "new", Kind: persian, Title: persian + " " + family, Status: persian, Path: "new.md", Tags: []string{family},
+	})
+	if err != nil || o.Title != persian+" "+family || o.Kind != persian {
+		t.Errorf("proposed %+v, %v", o, err)
+	}
+}
+
 // TestProposeUpdate checks that what is not named stays, byte for byte.
 func TestProposeUpdate(t *testing.T) {
 	t.Parallel()
@@ -177,6 +198,10 @@ func TestRefused(t *testing.T) {
 		{"title of two lines", create("a\nb", ""), changeset.CodeProposal},
 		{"title that is not UTF-8", create("a\xff", ""), changeset.CodeProposal},
 		{"title with a line separator", create("a\u2028b", ""), changeset.CodeProposal},
+		{"title that ends with a joiner", create("a\u200d", ""), changeset.CodeProposal},
+		{"title of joiners", create("\u200c", ""), changeset.CodeProposal},
+		{"node title with a stray joiner", node(func(n *changeset.NewNode) { n.Title = "a \u200db" }), changeset.CodeProposal},
+		{"joiner in an id", node(func(n *changeset.NewNode) { n.ID = "a\u200db" }), changeset.CodeProposal},
 		{"long title", create(long[:201], ""), changeset.CodeTooLarge},
 		{"long description", create("a", long[:4001]), changeset.CodeTooLarge},
 		{"description with NUL", create("a", "\x00"), changeset.CodeProposal},

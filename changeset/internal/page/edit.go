@@ -9,8 +9,9 @@ import (
 )
 
 // Fields are the parts of a page to set; what is nil stays as it is. Texts are
-// one line of at most MaxID bytes, and only Status may be empty; an id is what
-// [CheckID] accepts. Lists hold such texts, none twice, and may be empty.
+// one line of at most MaxID bytes without format characters, but for joiners
+// between visible ones, and only Status may be empty; an id is what [CheckID]
+// accepts. Lists hold such texts, none twice, and may be empty.
 type Fields struct {
 	ID, Kind, Title, Status *string
 	DependsOn, Tags         *[]string

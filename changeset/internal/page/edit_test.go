@@ -16,7 +16,7 @@ func awkward() []string {
 	return []string{
 		"plain", "two words", "yes", "No", "null", "~", "1", "1.5", "0x1f", "1e3", ".inf", "2020-01-02", "12:30", "a: b", "a:b", "# x", "a # b",
 		"- x", "-", "? x", "*a", "&a", "!t", "%x", "@x", "`x`", "'q'", `"q"`, `it's`, `a\b`, `\n`, "[x]", "x]", "{x}", "a, b", "=", "<<",
-		"|", ">", "größe", "文档", "😀", "---", "...", "x---", "a\u00a0b", "\u00e9t\u00e9", strings.Repeat("long ", 100) + "end",
+		"|", ">", "größe", "文档", "😀", "می\u200cخواهم", "👩\u200d👧 ❤\ufe0f\u200d🔥", "क्\u200dष", "---", "...", "x---", "a\u00a0b", "\u00e9t\u00e9", strings.Repeat("long ", 100) + "end",
 	}
 }
 

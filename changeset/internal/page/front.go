@@ -229,10 +229,41 @@ func checkLine(s string) string {
 	if !utf8.ValidString(s) {
 		return "the text is not UTF-8"
 	}
-	if strings.IndexFunc(s, func(r rune) bool { return isBreak(r) || unicode.Is(unicode.Cf, r) }) >= 0 {
+	if strings.IndexFunc(s, func(r rune) bool { return isBreak(r) || unicode.Is(unicode.Cf, r) && !isJoiner(r) }) >= 0 {
 		return "the text has a control, format or line break character"
 	}
+	if StrayJoiner(s) {
+		return "the text has a joiner that is not between visible characters"
+	}
 	return ""
+}
+
+// isJoiner reports whether r is the zero width joiner or non-joiner, which emoji,
+// Persian and the languages of India are written with.
+func isJoiner(r rune) bool { return r == '\u200c' || r == '\u200d' }
+
+// StrayJoiner reports whether a text has a zero width joiner or non-joiner that is
+// not between two visible characters, where it does nothing but hide.
+func StrayJoiner(s string) bool {
+	before := false // a visible character, and marks on it
+	wanted := false // the joiner before is not followed by anything yet
+	for _, r := range s {
+		switch {
+		case isJoiner(r):
+			if !before {
+				return true
+			}
+			before, wanted = false, true
+		case unicode.Is(unicode.M, r) && !wanted: // also the selector of an emoji
+		default:
+			before = unicode.In(r, unicode.L, unicode.N, unicode.P, unicode.S) && !unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r)
+			if wanted && !before {
+				return true
+			}
+			wanted = false
+		}
+	}
+	return wanted
 }
 
 // fieldTexts returns the fields that are one text, by key.

@@ -176,6 +176,9 @@ func CheckID(id string) string {
 	case strings.ContainsAny(id, "[]|#"):
 		return "an id has none of [ ] | #"
 	}
+	if strings.IndexFunc(id, isJoiner) >= 0 { // two ids that look the same are a trap
+		return "an id has no joiner"
+	}
 	return checkLine(id)
 }
 

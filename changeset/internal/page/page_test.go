@@ -355,10 +355,26 @@ func TestNew(t *testing.T) {
 func TestCheckID(t *testing.T) {
 	for id, ok := range map[string]bool{
 		"a": true, "guides/set up": true, "größe": true, strings.Repeat("x", page.MaxID): true,
-		"": false, " a": false, "a|b": false, "a#b": false, "a\u202eb": false, "a\xff": false, strings.Repeat("x", page.MaxID+1): false,
+		"": false, " a": false, "a|b": false, "a#b": false, "a\u202eb": false, "a\u200db": false, "a\xff": false, strings.Repeat("x", page.MaxID+1): false,
 	} {
 		if why := page.CheckID(id); (why == "") != ok {
 			t.Errorf("CheckID(%.40q) = %q, want ok %v", id, why, ok)
+		}
+	}
+}
+
+func TestStrayJoiner(t *testing.T) {
+	for text, want := range map[string]bool{
+		"": false, "plain": false, "می\u200cخواهم": false, "👩\u200d👩\u200d👧": false, "🏳\ufe0f\u200d🌈": false,
+		"ශ්\u200dරී ලංකා": false, "\u200c": true, "\u200da": true, "a\u200d": true, "a \u200db": true, "a\u200d b": true,
+		"a\u200c\u200db": true, "a\u200d\u0301": true, "\u3164\u200da": true, "a\u200d\u202eb": true,
+	} {
+		if got := page.StrayJoiner(text); got != want {
+			t.Errorf("StrayJoiner(%+q) = %v, want %v", text, got, want)
+		}
+		_, err := page.Edit("x.md", nil, page.Fields{Title: &text})
+		if text != "" && (err != nil) != want {
+			t.Errorf("Edit with the title %+q: %v", text, err)
 		}
 	}
 }

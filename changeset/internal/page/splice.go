@@ -238,6 +238,8 @@ func scalar(text string, quoted bool) string {
 		case r == '"' || r == '\\':
 			b.WriteByte('\\')
 			b.WriteRune(r)
+		case isJoiner(r): // as it is: escapes would leave a word nobody can read
+			b.WriteRune(r)
 		case !unicode.IsPrint(r) && r > 0xffff:
 			fmt.Fprintf(&b, `\U%08X`, r)
 		case !unicode.IsPrint(r):
