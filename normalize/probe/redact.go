@@ -3,7 +3,6 @@ package probe
 import (
 	"encoding/base64"
 	"encoding/hex"
-	"net/url"
 	"slices"
 	"strings"
 	"unicode"
@@ -63,21 +62,25 @@ func newRedactor(values []string) *redactor {
 }
 
 // variants gives the forms in which a value commonly turns up in a log and that
-// no codec turns back: itself, its lines, on one line, without the escapes of an
-// address, in hexadecimal, and in base64 at each of the three places that it can
+// no codec turns back: itself, its lines, on one line, without the escapes that it
+// has itself, in hexadecimal, and in base64 at each of the three places that it can
 // have in a longer text.
 func variants(v string) []string {
-	out := []string{v, strings.TrimSpace(v), oneLine(v)}
-	for line := range strings.Lines(v) {
-		if line = strings.TrimSpace(line); len(line) >= 2*wholeWord {
-			out = append(out, line)
+	out := []string{v}
+	for _, read := range views(v) {
+		text := strings.TrimSpace(clean(read.text))
+		if len(text) < wholeWord {
+			continue
+		}
+		out = append(out, text, oneLine(text))
+		for line := range strings.Lines(text) {
+			if line = strings.TrimSpace(line); len(line) >= 2*wholeWord {
+				out = append(out, line)
+			}
 		}
 	}
 	if len(v) < wholeWord {
-		return out
-	}
-	if plain, err := url.QueryUnescape(v); err == nil && len(plain) >= wholeWord {
-		out = append(out, clean(plain))
+		return append(out, strings.TrimSpace(v))
 	}
 	lower := hex.EncodeToString([]byte(v))
 	out = append(out, lower, strings.ToUpper(lower))

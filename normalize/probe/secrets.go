@@ -18,18 +18,22 @@ const (
 	// minMixed is the length from which a mixture of letters and digits counts
 	// as a secret, minRun that of one whose kinds hardly take turns.
 	minMixed, minRun = 10, 16
+	// minPiece is the length from which a part of a secret is one itself.
+	minPiece = 6
 )
 
 var (
-	secretName = regexp.MustCompile(`(?i)(?:token|secret|password|passwd|passphrase|passcode|pass|pwd|key|auth|authorization|credential|cookie|bearer|jwt|pat|sig|signature|dsn` +
+	secretName = regexp.MustCompile(`(?i)(?:token|secret|password|passwd|passphrase|passcode|pass|pwd|key|auth|authorization|credential|cred|cookie|bearer|jwt|pat|sig|signature|dsn` +
 		`|(?:^|[-_. ])(?:pw|pin|sid|session))s?(?:[-_. ]?(?:value|val|[0-9]+))*$`)
 	secretShape = regexp.MustCompile(`\b(?:sk|pk|rk|ghp|gho|ghs|github_pat|glpat|ntn|xox[a-z]|npm|AKIA|eyJ)[-_A-Za-z0-9][-_.A-Za-z0-9]{11,}|[-_A-Za-z0-9]{32,}`)
 	addresses   = regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]*://[^\s"']+`)
 	schemes     = regexp.MustCompile(`(?i)\b(?:bearer|basic)\s+[^\s"',;]{4,}|\b(?:digest|token|api-?key)\s+[^\s"',;0-9]*[0-9][^\s"',;]*`)
 	// pairs are NAME=value and NAME: value, the value up to a quote where it
 	// begins with one, else up to what may end it.
-	pairs = regexp.MustCompile(`([A-Za-z_][A-Za-z0-9_. -]*?)["']?\s*[=:]\s*("[^"]*"|'[^']*'|[^\s"',;&{}]+)`)
-	words = regexp.MustCompile(`(?i)^(?:true|false|yes|no|on|off|none|null|default|auto|enabled|disabled|debug|trace|verbose|info|notice|warning|error|critical|fatal|silent|` +
+	pairs = regexp.MustCompile(`([A-Za-z_][A-Za-z0-9_. -]*?)["']?\s*[=:]\s*("[^"]*"|'[^']*'|\{[^{}]*\}|[^\s"',;&{}]+)`)
+	// logins are the user and the password before a host, also where no scheme is.
+	logins = regexp.MustCompile(`[^\s:/@"']+:([^\s@"']+)@`)
+	words  = regexp.MustCompile(`(?i)^(?:true|false|yes|no|on|off|none|null|default|auto|enabled|disabled|debug|trace|verbose|info|notice|warning|error|critical|fatal|silent|` +
 		`production|development|staging|testing|localhost|[a-z]{1,7}|[0-9]{1,7}|[0-9]{1,4}(?:[-.:][0-9]{1,5}){1,4})$`)
 )
 
@@ -39,7 +43,7 @@ var (
 func secretsOf(l normalize.Launch, forwarded []normalize.Pair, hide []string) (all, marked []string) {
 	for _, p := range slices.Concat(l.Env, forwarded) {
 		if named(p.Name, p.Value) || looksSecret(p.Value) {
-			marked = append(marked, p.Value)
+			marked = append(append(marked, p.Value), pieces(p.Value)...)
 		} else if !common(p.Value) {
 			all = append(all, p.Value)
 		}
@@ -142,7 +146,12 @@ func parts(text string, depth int) []string {
 		out = append(out, jsonParts("", tree, depth+1)...)
 	}
 	for _, m := range pairs.FindAllStringSubmatch(text, -1) {
-		out = append(out, member(m[1], strings.Trim(m[2], `"'`), depth+1)...)
+		out = append(out, member(m[1], strings.Trim(m[2], `"'{}`), depth+1)...)
+	}
+	for _, m := range logins.FindAllStringSubmatch(text, -1) {
+		if !common(m[1]) {
+			out = append(out, m[1])
+		}
 	}
 	for field := range strings.SplitSeq(text, ";") {
 		if name, value, ok := strings.Cut(field, "="); ok {
@@ -182,6 +191,13 @@ func jsonParts(name string, tree any, depth int) []string {
 			out = append(out, jsonParts(name, item, depth)...)
 		}
 	case map[string]any:
+		// Some lists have pairs of which the name is a value, too.
+		for _, key := range []string{"name", "key", "header"} {
+			name, isName := v[key].(string)
+			if value, ok := v["value"].(string); ok && isName {
+				out = append(out, member(name, value, depth)...)
+			}
+		}
 		for key, item := range v {
 			out = append(out, jsonParts(key, item, depth)...)
 		}
@@ -189,12 +205,19 @@ func jsonParts(name string, tree any, depth int) []string {
 	return out
 }
 
+// pieces gives the parts of a value that is a secret by its name: it may be a list,
+// or have a user beside the password.
+func pieces(value string) []string {
+	parts := strings.FieldsFunc(value, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(",;:|@&={}\"'", r) })
+	return slices.DeleteFunc(parts, func(part string) bool { return len(part) < minPiece || common(part) })
+}
+
 // member gives the secrets of a value that stands under a name.
 func member(name, value string, depth int) []string {
 	var out []string
 	switch {
 	case named(name, value):
-		out = headerSecrets(value)
+		out = append(headerSecrets(value), pieces(value)...)
 	case looksSecret(value):
 		out = []string{value}
 	}
