@@ -153,12 +153,17 @@ func (e *editor) settings(all bool) []setting {
 
 // entry returns the value of a key in the old front matter, or nil.
 func (e *editor) entry(key string) *yamldoc.Node {
-	if e.root == nil {
+	return valueOf(e.root, key)
+}
+
+// valueOf returns the value of a key of front matter, or nil.
+func valueOf(root *yamldoc.Node, key string) *yamldoc.Node {
+	if root == nil {
 		return nil
 	}
-	for i := 0; i+1 < len(e.root.Content); i += 2 {
-		if e.root.Content[i].Value == key {
-			return e.root.Content[i+1]
+	for i := 0; i+1 < len(root.Content); i += 2 {
+		if root.Content[i].Value == key {
+			return root.Content[i+1]
 		}
 	}
 	return nil
@@ -179,7 +184,26 @@ func (e *editor) setAll(front []byte, settings []setting) ([]byte, error) {
 		m := mapping{text: front, root: root, eol: e.src.eol}
 		front = m.set(set)
 	}
+	if !hasItems(front, settings) {
+		return nil, e.refuse("a list cannot be changed in place; edit the file by hand")
+	}
 	return front, nil
+}
+
+// hasItems reports whether each list of the settings is there as a list of as
+// many items: those that say nothing are not read, and would not be missed.
+func hasItems(front []byte, settings []setting) bool {
+	root, err := parseFront(front)
+	if err != nil {
+		return false
+	}
+	for _, set := range settings {
+		value := valueOf(root, set.key)
+		if set.list != nil && (value == nil || value.Kind != yamldoc.SequenceNode || len(value.Content) != len(*set.list)) {
+			return false
+		}
+	}
+	return true
 }
 
 // asLines returns front matter in which each key begins a line: it rewrites

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mcpcontract/mcpcontract/changeset/internal/page"
+	"github.com/mcpcontract/mcpcontract/internal/yamldoc"
 )
 
 // awkward are texts that YAML would read as something else if they were written
@@ -56,6 +57,23 @@ func TestEditKeepsAnyText(t *testing.T) {
 	}
 }
 
+// items returns how many items a list of the front matter has, also such as say
+// nothing.
+func items(t *testing.T, raw []byte, key string) int {
+	t.Helper()
+	_, front, _ := strings.Cut(string(raw), "---")
+	root, err := yamldoc.Parse([]byte(strings.SplitN(front, "\n---", 2)[0]), nil)
+	if err != nil {
+		t.Fatalf("%v in\n%s", err, raw)
+	}
+	for i := 0; i < len(root.Content); i += 2 {
+		if root.Content[i].Value == key {
+			return len(root.Content[i+1].Content)
+		}
+	}
+	return 0
+}
+
 func TestEditKeepsAnyList(t *testing.T) {
 	texts := awkward()
 	for name, raw := range map[string]string{
@@ -63,6 +81,9 @@ func TestEditKeepsAnyList(t *testing.T) {
 		"flow":      "---\ntags: [yes, 'a # b', \"c, d\"] # c\nother: 1\n---\n",
 		"over line": "---\ntags: [\n  yes, # one\n  no\n]\nother: 1\n---\n",
 		"lines":     "---\ntags:\n  # first\n  - plain # p\n  - \"yes\" # y\n\n  - 'a: b'\n# end\nother: 1\n---\n",
+		"next line": "---\ntags:\n  - plain\n  -\n    yes\n  - # c\n\n    'no'\nother: 1\n---\n",
+		"nulls":     "---\ntags:\n  -\n  - ~\n  - plain\n  -\nother: 1\n---\n",
+		"nested":    "---\ntags:\n- - plain\n  - 'yes'\n- |\n  - no\n- {a: b}\nother: 1\n---\n",
 		"margin":    "---\ntags:\n- plain\n-   'yes'\nother: 1\n---\n",
 	} {
 		for n := range len(texts) / 3 {
@@ -73,10 +94,33 @@ func TestEditKeepsAnyList(t *testing.T) {
 				continue
 			}
 			p := page.Parse("x.md", out)
+			if n := items(t, out, "tags"); n != len(list) {
+				t.Errorf("%s: %d items in\n%s", name, n, out)
+			}
 			if diff := cmp.Diff(list, p.Tags); diff != "" || len(p.Problems) > 0 || !strings.Contains(string(out), "\nother: 1\n") {
 				t.Errorf("%s: tags %v (-want +got):\n%s from\n%s", name, p.Problems, diff, out)
 			}
 		}
+	}
+}
+
+// An item goes with all its lines, and stays with all of them.
+func TestEditItems(t *testing.T) {
+	for name, c := range map[string]struct {
+		raw, want string
+		list      []string
+	}{
+		"below its dash":   {"tags:\n  - a\n  -\n    b\n", "tags:\n  - q\n  - a\n  - \"b, c\"\n", []string{"q", "a", "b, c"}},
+		"kept":             {"tags:\n  -\n    # c\n    a # d\n  - b\nz: 1\n", "tags:\n  - q\n  -\n    # c\n    a # d\nz: 1\n", []string{"q", "a"}},
+		"nothing":          {"tags:\n  - a\n  -\n  - b\n  -\nz: 1\n", "tags:\n  - b\n  - a\nz: 1\n", []string{"b", "a"}},
+		"of several lines": {"tags:\n- >-\n  a\n  b\n-\n  \"c\n  d\"\n- e\n", "tags:\n-\n  \"c\n  d\"\n- e\n", []string{"c d", "e"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			out, err := page.Edit("x.md", []byte("---\n"+c.raw+"---\n"), page.Fields{Tags: &c.list})
+			if diff := cmp.Diff("---\n"+c.want+"---\n", string(out)); diff != "" || err != nil {
+				t.Errorf("%v (-want +got):\n%s", err, diff)
+			}
+		})
 	}
 }
 

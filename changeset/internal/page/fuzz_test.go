@@ -15,6 +15,7 @@ func FuzzEdit(f *testing.F) {
 	f.Add([]byte("# H\n```\n# x\n"), "yes", "#", "---\nid: x\n---\n", uint8(0x1a))
 	f.Add([]byte("---\n{title: a, tags: [b]}\n---"), "é\"\\", "[", "\ufeff", uint8(0x1a))
 	f.Add([]byte("---\ntitle: a\xc2\x85z: b\n---\n\xff"), "404", "~", "x", uint8(0x12))
+	f.Add([]byte("---\ntags:\n  - a\n  -\n    other\n  -\n---\n"), "T", "q", "", uint8(0x08))
 	f.Fuzz(func(t *testing.T, raw []byte, title, item, body string, set uint8) {
 		before := page.Parse("d/x.md", raw)
 		checkPage(t, raw, before)

@@ -30,7 +30,9 @@ func (m *mapping) set(s setting) []byte {
 	// The keys that can be set have no colon, so the first one ends the key.
 	start := bytes.IndexByte(entry, ':') + 1
 	if s.list != nil && len(*s.list) > 0 && value.Kind == yamldoc.SequenceNode && len(value.Content) > 0 && value.Line > m.root.Content[i].Line {
-		return m.setLines(value, *s.list, to)
+		if out := m.setLines(value, *s.list, to); out != nil {
+			return out
+		}
 	}
 	// Who quoted a text had a reason, and a shorter diff is easier to review.
 	end := start + valueEnd(entry[start:], value, m.root.Content[0].Column-1)
@@ -71,19 +73,19 @@ func (m *mapping) indent() string {
 
 // setLines replaces the items of a list that has them on lines of their own.
 // The lines of an item that stays are kept, with the comments on and below
-// them.
+// them. It returns nil if the lines of an item cannot be told.
 func (m *mapping) setLines(value *yamldoc.Node, items []string, to int) []byte {
-	lines := yamlLines(m.text)
-	first := lines[value.Content[0].Line-1]
+	starts := m.dashes(value, to)
+	if len(starts) != len(value.Content) {
+		return nil
+	}
+	first := starts[0]
 	last := first + contentEnd(m.text[first:to], m.root.Content[0].Column-1)
+	starts = append(starts, last)
 	kept := make(map[string][]byte, len(value.Content))
 	for i, item := range value.Content {
-		end := last
-		if i+1 < len(value.Content) {
-			end = lines[value.Content[i+1].Line-1]
-		}
-		if text := oneLine(item.Value); kept[text] == nil && item.Kind == yamldoc.ScalarNode {
-			kept[text] = m.text[lines[item.Line-1]:end]
+		if text := oneLine(item.Value); kept[text] == nil && item.Kind == yamldoc.ScalarNode && item.Tag != "!!null" {
+			kept[text] = m.text[starts[i]:starts[i+1]]
 		}
 	}
 	lead := strings.Repeat(" ", value.Column-1) + "- "
@@ -96,6 +98,24 @@ func (m *mapping) setLines(value *yamldoc.Node, items []string, to int) []byte {
 		}
 	}
 	return append(out, m.text[last:]...)
+}
+
+// dashes returns where the lines start that begin an item of a list: what an
+// item says may only stand on a later one.
+func (m *mapping) dashes(value *yamldoc.Node, to int) []int {
+	var starts []int
+	for _, at := range yamlLines(m.text)[value.Line-1:] {
+		if at >= to {
+			break
+		}
+		line := m.text[at:to]
+		line = line[:nextBreak(line)]
+		rest := bytes.TrimLeft(line, " ")
+		if len(line)-len(rest) == value.Column-1 && (bytes.HasPrefix(rest, []byte("- ")) || bytes.HasPrefix(rest, []byte("-\t")) || string(rest) == "-") {
+			starts = append(starts, at)
+		}
+	}
+	return starts
 }
 
 // flow writes the value on one line.
