@@ -61,6 +61,9 @@ func (s *session) takeAll(servers []normalize.Server, like candidate, source str
 			continue
 		}
 		c.opened = noValues(&c.server)
+		if c.target.tail != nil { // which messages show
+			c.target.tail = tailOf(&c.server)
+		}
 		s.found = append(s.found, c)
 		kept = appendNew(kept, c.target.String())
 	}

@@ -73,12 +73,12 @@ func (c *Command) Answer(ctx context.Context, task Task) (string, error) {
 	switch {
 	case out.over:
 		return "", errOutput
+	case err == nil:
+		return out.buf.String(), nil
 	case ctx.Err() != nil:
 		return "", fmt.Errorf("the agent's program was stopped after %v: %w", timeout, ctx.Err())
-	case err != nil:
-		return "", fmt.Errorf("the agent's program: %w", err)
 	}
-	return out.buf.String(), nil
+	return "", fmt.Errorf("the agent's program: %w", err)
 }
 
 // runInto runs a program and copies its standard output. The pipe is this

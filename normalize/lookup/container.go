@@ -58,9 +58,7 @@ func readImageLine(args []string) imageLine {
 		return out
 	}
 	for ; i < len(args); i++ {
-		arg := args[i]
-		name, value, joined := strings.Cut(arg, "=")
-		switch pattern := containerValues[name]; {
+		switch arg := args[i]; {
 		case arg == "--" && i+1 < len(args):
 			out.image = i + 1
 			return out
@@ -69,16 +67,33 @@ func readImageLine(args []string) imageLine {
 			return out
 		case isVariableOption(arg):
 			i = out.variable(args, i)
-		case pattern != nil && joined && pattern.MatchString(value):
-		case pattern != nil && !joined && i+1 < len(args) && pattern.MatchString(args[i+1]):
-			i++
-		case slices.Contains(containerFlags, arg), shortFlags.MatchString(arg):
 		default:
-			out.refused = clip(name)
-			return out
+			n := containerOption(args[i:])
+			if n == 0 {
+				name, _, _ := strings.Cut(arg, "=")
+				out.refused = clip(name)
+				return out
+			}
+			i += n - 1
 		}
 	}
 	return out
+}
+
+// containerOption is the number of arguments that an allowed option takes, or 0
+// for any other.
+func containerOption(args []string) int {
+	name, value, joined := strings.Cut(args[0], "=")
+	pattern := containerValues[name]
+	switch {
+	case pattern != nil && joined && pattern.MatchString(value):
+		return 1
+	case pattern != nil && !joined && len(args) > 1 && pattern.MatchString(args[1]):
+		return 2
+	case slices.Contains(containerFlags, args[0]), shortFlags.MatchString(args[0]):
+		return 1
+	}
+	return 0
 }
 
 // isVariableOption tells the option that gives a variable, alone or behind flags

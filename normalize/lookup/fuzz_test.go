@@ -3,10 +3,12 @@ package lookup_test
 import (
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"unicode"
 
+	"github.com/mcpcontract/mcpcontract/normalize"
 	"github.com/mcpcontract/mcpcontract/normalize/lookup"
 )
 
@@ -38,6 +40,7 @@ func FuzzSources(f *testing.F) {
 		case err == nil && !strings.Contains(evidence.String(), "decision ("):
 			t.Fatalf("no decision:\n%v", evidence)
 		}
+		checkHarmless(t, server)
 		for _, step := range evidence {
 			if strings.ContainsFunc(step.Outcome, unicode.IsControl) || len(step.Outcome) > 8<<10 || strings.Contains(step.String(), "hunter2") {
 				t.Errorf("step %q", step)
@@ -71,5 +74,27 @@ func FuzzAgentAnswer(f *testing.F) {
 		if server.Transport == "" {
 			t.Errorf("a record that cannot run: %+v", server)
 		}
+		checkHarmless(t, server)
 	})
+}
+
+// checkHarmless holds what is true of every record, whoever gave it: it runs a
+// launcher by its bare name, chooses no place of the machine, and each of its
+// variables is a reference.
+func checkHarmless(t *testing.T, s normalize.Server) {
+	t.Helper()
+	if s.Command != "" && !slices.Contains(strings.Fields("npx npm pnpx pnpm bunx bun yarn uvx uv pipx dnx go deno docker podman"), s.Command) {
+		t.Errorf("it runs %q", s.Command)
+	}
+	if s.Cwd != "" || s.EnvFile != "" {
+		t.Errorf("it runs in %q with the variables of %q", s.Cwd, s.EnvFile)
+	}
+	for _, v := range s.Env {
+		if !strings.Contains(v.Value, "${") {
+			t.Errorf("%s is %q", v.Name, v.Value)
+		}
+	}
+	if s.Equivalent != nil {
+		checkHarmless(t, *s.Equivalent)
+	}
 }

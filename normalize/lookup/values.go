@@ -31,6 +31,9 @@ func noValues(server *normalize.Server) (opened []string) {
 	c.env()
 	c.headers()
 	c.args()
+	if server.Dialect != normalize.RegistryServer { // whose addresses are published
+		server.URL = c.shapes("url", server.URL)
+	}
 	server.URL = c.address("url", server.URL)
 	c.others()
 	if server.Equivalent != nil {
@@ -258,6 +261,14 @@ func (c *cleaner) shapes(subject, text string) string {
 		c.lifted(subject)
 		return c.open(name)
 	})
+	out = settings.ReplaceAllStringFunc(out, func(pair string) string {
+		name, value, _ := strings.Cut(pair, "=")
+		if onlyReferences.MatchString(value) {
+			return pair
+		}
+		c.lifted(subject)
+		return name + "=" + c.open(strings.ToUpper(refName(name)))
+	})
 	return secretShape.ReplaceAllStringFunc(out, func(piece string) string {
 		if !isShape(piece) {
 			return piece
@@ -328,12 +339,14 @@ var (
 	// header: references without defaults.
 	onlyReferences = regexp.MustCompile(`^(?:[Bb]earer |[Bb]asic |[Tt]oken )?(?:\$\{(?:input:)?[^{}:]+\})+$`)
 	defaults       = regexp.MustCompile(`\$\{[A-Za-z_][A-Za-z0-9_]*:-[^{}]*\}`)
-	schemeWord     = regexp.MustCompile(`^[A-Za-z]{1,16}$`)
-	addresses      = regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]*://[^\s"'<>]+`)
-	parameters     = regexp.MustCompile(`[?&#][^=&#?\s]+=[^&#\s]*`)
-	secretWord     = regexp.MustCompile(`(?i)(?:token|secret|password|passwd|passphrase|pwd|key|auth|authorization|credentials?|cookie|bearer|jwt|pat|signature|dsn)$`)
-	weakWord       = regexp.MustCompile(`(?i)(?:auth|pat|^-+no-.*)$`) // also ends options that take no secret
-	secretShape    = regexp.MustCompile(`\b(?:sk|pk|rk|ghp|gho|ghs|ghu|ghr|github_pat|glpat|xox[a-z]|npm|AKIA|eyJ)[-_A-Za-z0-9][-_.A-Za-z0-9]{11,}|[-_A-Za-z0-9]{32,}`)
+	// settings are pairs in a longer text, such as the settings of a database.
+	settings    = regexp.MustCompile(`(?i)\b[a-z0-9_-]*(?:token|secret|password|passwd|pwd|key)=[^;&\s"'#]+`)
+	schemeWord  = regexp.MustCompile(`^[A-Za-z]{1,16}$`)
+	addresses   = regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]*://[^\s"'<>]+`)
+	parameters  = regexp.MustCompile(`[?&#][^=&#?\s]+=[^&#\s]*`)
+	secretWord  = regexp.MustCompile(`(?i)(?:token|secret|password|passwd|passphrase|pwd|key|auth|authorization|credentials?|cookie|bearer|jwt|pat|signature|dsn)$`)
+	weakWord    = regexp.MustCompile(`(?i)(?:auth|pat|^-+no-.*)$`) // also ends options that take no secret
+	secretShape = regexp.MustCompile(`\b(?:sk|pk|rk|ghp|gho|ghs|ghu|ghr|github_pat|glpat|xox[a-z]|npm|AKIA|eyJ)[-_A-Za-z0-9][-_.A-Za-z0-9]{11,}|[-_A-Za-z0-9]{32,}`)
 )
 
 // isShape tells whether a piece that is long enough can be a secret: words have no
