@@ -10,7 +10,7 @@ import (
 )
 
 // An Agent reads what the chain fetched and says how a server is run, where no
-// fixed rule can. Its answer is checked and parsed like any stranger's text.
+// fixed rule can. Its answer is parsed, checked and refused like a source's text.
 // It has to be safe for concurrent use.
 type Agent interface {
 	// Answer returns one of two texts and nothing else: a single Markdown fence
@@ -24,10 +24,10 @@ type Agent interface {
 type Task struct {
 	// Instructions says what to answer.
 	Instructions string `json:"instructions"`
-	// Reference is what has to be looked up, as the caller wrote it where it is a
-	// description, else in its canonical spelling.
+	// Reference is what has to be looked up: in its canonical spelling, or where it
+	// is a description as the caller wrote it, but for what looks like a secret.
 	Reference string `json:"reference"`
-	// Evidence is what the chain did.
+	// Evidence is what the chain did. Long parts of an address's path are hidden.
 	Evidence Evidence `json:"evidence"`
 	// Documents are the texts that the chain fetched, at most 256 KiB together.
 	Documents []Document `json:"documents"`

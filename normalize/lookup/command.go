@@ -18,7 +18,9 @@ import (
 // input and writes its answer to its standard output. It sees no environment but
 // Env. When the time is over, and when it ends, its whole process group is
 // killed; where there are no process groups, as on Windows, the program alone is.
-// A program that leaves the group on purpose is not followed. A Command is safe for concurrent use while nobody writes to it.
+// What it wrote before it ended is the answer, whoever still holds its output then.
+// A program that leaves the group on purpose is not followed. A Command is safe for
+// concurrent use while nobody writes to it.
 type Command struct {
 	// Argv is the program, by an absolute path, and its arguments. It is the
 	// user's own configuration and never comes from a reference.

@@ -43,7 +43,28 @@
 // else said so.
 //
 // What a source holds is read by [normalize.Parse] and nothing else, so a record
-// looks like that of any paste. Variables are references in it, never values.
+// looks like that of any paste.
+//
+// # Values
+//
+// Every variable of a record is a reference and never a value, ${NAME}; what an
+// entry of the registry fixes for one that is no secret becomes its default,
+// ${NAME:-value}. Secrets in arguments, addresses and headers become references
+// named after their option, parameter or header, with a note; a user in an address
+// is dropped. Variables that change what programs load, run, trust or reach are
+// dropped with a note, and so are a working folder and a file of variables.
+//
+// # Programs
+//
+// A record runs a package by a launcher or an image by a container program, under
+// its bare name, or is an address. It is refused, and the evidence says why, where
+// it has a launcher's option that may change what is fetched, from where, or what
+// else runs; where the version is no version or tag, such as a path or an address;
+// where a package stands for a repository that is not on GitHub; where a program is
+// named that does not bear its package's name; and where a container gets more of
+// the machine than variables. An entry whose package is in another registry than
+// its launcher asks is refused too. All this holds for an agent's answer as well.
+// Only --with of uv may stand in a command line that is itself the reference.
 //
 // # Trust
 //
@@ -73,6 +94,8 @@
 //
 // A reference has at most 2048 bytes. One lookup makes at most 20 requests with
 // at most 5 redirects each, in [Options.Timeout]; an answer has at most
-// [Options.MaxBytes]. An agent sees at most 256 KiB of text and answers in at
-// most 64 KiB.
+// [Options.MaxBytes]. Of a README the first 256 KiB are read for servers, and other
+// texts that are longer are left out; reading one cannot be stopped, so a lookup
+// may pass its time by that much. A page of the registry has at most 100 entries.
+// An agent sees at most 256 KiB of text and answers in at most 64 KiB.
 package lookup

@@ -16,7 +16,7 @@ const (
 	CodeInvalid     Code = "reference_invalid"   // the text is no reference; the message says what is wrong with it
 	CodeNotFound    Code = "reference_not_found" // every source was asked and none knows how to run it
 	CodeAmbiguous   Code = "reference_ambiguous" // it names several servers, or one that is run in several ways; the message lists them
-	CodeDisagree    Code = "sources_disagree"    // two sources name different programs or addresses; the message shows both
+	CodeDisagree    Code = "sources_disagree"    // two sources name different programs or addresses, or the registry answers with another version than the one asked for; the message shows both
 	CodeIncomplete  Code = "lookup_incomplete"   // a source that matters could not be asked or read, so "not found" would be no answer
 	CodeRateLimited Code = "rate_limited"        // a source wants no more requests before [Error.Reset]
 	CodeHostRefused Code = "host_refused"        // a host, or a redirect to one, that is not asked

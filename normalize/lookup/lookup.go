@@ -34,7 +34,7 @@ type Options struct {
 	// Agent is asked what the chain cannot close; nil asks nobody.
 	Agent Agent
 	// Timeout bounds the chain of one lookup, without the agent; 0 means 30
-	// seconds.
+	// seconds. A text that is being read when it is over is read to its end.
 	Timeout time.Duration
 	// MaxBytes bounds one answer of a source; 0 means 1 MiB.
 	MaxBytes int64

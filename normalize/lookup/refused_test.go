@@ -334,6 +334,7 @@ func TestNotTold(t *testing.T) {
 	for _, reference := range []string{
 		"https://mcp.example.com/s/SECRETPATHTOKEN1234/mcp", "x --api-key SECRETPATHTOKEN1234 with docker", "notes token=SECRETPATHTOKEN1234 please",
 		"notes at https://me:SECRETPATHTOKEN1234@x.example please", "notes --password SECRETPATHTOKEN please",
+		"notes password: SECRETPATHTOKEN please", "notes with Authorization: Bearer SECRETPATHTOKEN please", "https://mcp.example.com/SECRETPATHTOKEN.SECRETPATHTOKEN.0123/mcp",
 	} {
 		t.Run(reference, func(t *testing.T) {
 			agent, rt := &asked{answer: fence("json", entry)}, nothingThere()

@@ -220,10 +220,15 @@ func (c *cleaner) args() {
 		arg, subject := c.server.Args[i], "args["+strconv.Itoa(i)+"]"
 		next := ""
 		switch name, value, sep := cutPair(arg); {
+		case schemeName.MatchString(arg): // of a header that was split into words
+			next = cmp.Or(option, "token")
 		case option != "" && !strings.HasPrefix(arg, "-") && (!weakWord.MatchString(option) || isShape(arg)):
 			c.server.Args[i] = c.secret(subject, option, arg)
 		case sep != "" && secretWord.MatchString(name):
 			c.server.Args[i] = name + sep + c.secret(subject, name, value)
+			if value == "" {
+				next = name
+			}
 		case strings.HasPrefix(arg, "-") && sep == "" && secretWord.MatchString(arg):
 			next = arg
 		default:
@@ -341,6 +346,7 @@ var (
 	defaults       = regexp.MustCompile(`\$\{[A-Za-z_][A-Za-z0-9_]*:-[^{}]*\}`)
 	// settings are pairs in a longer text, such as the settings of a database.
 	settings    = regexp.MustCompile(`(?i)\b[a-z0-9_-]*(?:token|secret|password|passwd|pwd|key)=[^;&\s"'#]+`)
+	schemeName  = regexp.MustCompile(`^(?i:bearer|basic)$`)
 	schemeWord  = regexp.MustCompile(`^[A-Za-z]{1,16}$`)
 	addresses   = regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]*://[^\s"'<>]+`)
 	parameters  = regexp.MustCompile(`[?&#][^=&#?\s]+=[^&#\s]*`)
@@ -442,7 +448,8 @@ func maskedPath(address string) string {
 	}
 	parts := strings.Split(rest, "/")
 	for i, part := range parts {
-		if i > 0 && len(part) >= minPathSecret && isShape(part) && !strings.ContainsAny(part, ".${}") {
+		named := len(part) < 2*minPathSecret && strings.Contains(part, ".") // a file, or a version
+		if i > 0 && len(part) >= minPathSecret && isShape(part) && !named && !strings.ContainsAny(part, "${}") {
 			parts[i] = "***"
 		}
 	}
