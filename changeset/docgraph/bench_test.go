@@ -109,7 +109,7 @@ func TestContextAllocs(t *testing.T) {
 func TestLoad5000(t *testing.T) {
 	dir := many(t, benchmarkSize)
 	var c counter
-	p, err := docgraph.OpenTraced(dir, docgraph.Options{}, c.trace)
+	p, err := docgraph.OpenTraced(dir, docgraph.Options{Now: later}, c.trace)
 	if err != nil {
 		t.Fatal(err)
 	}

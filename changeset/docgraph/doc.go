@@ -41,10 +41,11 @@
 // # Snapshots
 //
 // A [Graph] is the project at one moment and never changes. [Project.Graph]
-// looks at the size and time of every file, reads those that differ from what
-// it read before, and returns the same Graph as long as none does. A file that
-// was written in the moment it was read is read again. The one change that
-// goes unnoticed is of a file that keeps its size and is given its old time.
+// looks at the size, the times and the inode of every file, reads those that
+// differ from what it read before, and returns the same Graph as long as none
+// does. A file that was written in the moment it was read is read again. On
+// Windows, which has only a time that can be set, the one change that goes
+// unnoticed is of a file that keeps its size and is given its old time.
 // The revision is a digest of the project's identity and of path and SHA-256 of
 // every file, so it depends on nothing else.
 //

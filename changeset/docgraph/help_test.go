@@ -18,6 +18,9 @@ import (
 // long ago is a time at which no file is being written any more.
 var longAgo = time.Date(2020, 1, 2, 3, 4, 5, 6000, time.UTC)
 
+// later is a clock by which what tests write was written a while ago.
+func later() time.Time { return time.Now().Add(time.Hour) }
+
 // write writes files below dir, by slash path, as if long ago.
 func write(tb testing.TB, dir string, files map[string]string) {
 	tb.Helper()

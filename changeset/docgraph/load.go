@@ -20,7 +20,9 @@ import (
 type file struct {
 	size    int64
 	modTime time.Time
-	settled bool // a later change cannot have left size and time as they are
+	changed time.Time // as rootfs.Info has it
+	inode   uint64
+	settled bool // a later change cannot have left all of these as they are
 	doc     *doc // nil if the file could not be read
 	problem *changeset.Problem
 }
@@ -94,7 +96,8 @@ func (p *Project) unchanged(l listing) bool {
 
 // current reports whether a file is what was read before; f may be nil.
 func (f *file) current(info rootfs.Info) bool {
-	return f != nil && f.settled && f.size == info.Size && f.modTime.Equal(info.ModTime)
+	return f != nil && f.settled && f.size == info.Size && f.modTime.Equal(info.ModTime) &&
+		f.changed.Equal(info.ChangeTime) && f.inode == info.Inode
 }
 
 // same reports whether two files make the same graph.
@@ -108,7 +111,8 @@ func (f *file) same(old *file) bool {
 
 // load reads one file. If its bytes are those of old, it keeps old's document.
 func (p *Project) load(info rootfs.Info, old *file, builder *termBuilder) *file {
-	f := &file{size: info.Size, modTime: info.ModTime, settled: p.isSettled(info.ModTime)}
+	f := &file{size: info.Size, modTime: info.ModTime, changed: info.ChangeTime, inode: info.Inode}
+	f.settled = p.isSettled(f.modTime) && (f.changed.IsZero() || p.isSettled(f.changed))
 	raw, err := p.root.ReadFile(p.inRoot(info.Path), p.opts.MaxFileBytes)
 	switch rootfs.CodeOf(err) {
 	case "":
@@ -131,14 +135,14 @@ func (p *Project) load(info rootfs.Info, old *file, builder *termBuilder) *file 
 	return f
 }
 
-// isSettled reports whether a write from now on must give a file another time.
-// File systems count in ticks of some milliseconds, some in whole seconds.
-func (p *Project) isSettled(modTime time.Time) bool {
+// isSettled reports whether a write from now on must give a file another time
+// than t. File systems count in ticks of some milliseconds, some in whole seconds.
+func (p *Project) isSettled(t time.Time) bool {
 	tick := 50 * time.Millisecond
-	if modTime.Nanosecond() == 0 {
+	if t.Nanosecond() == 0 {
 		tick = 2 * time.Second
 	}
-	age := p.opts.Now().Sub(modTime)
+	age := p.opts.Now().Sub(t)
 	return age > tick || age < -tick
 }
 

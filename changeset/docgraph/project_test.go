@@ -84,7 +84,7 @@ func TestRevision(t *testing.T) {
 func TestRefreshReadsChangedFiles(t *testing.T) {
 	dir := many(t, 300)
 	var c counter
-	p, err := docgraph.OpenTraced(dir, docgraph.Options{}, c.trace)
+	p, err := docgraph.OpenTraced(dir, docgraph.Options{Now: later}, c.trace)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,9 +166,46 @@ func TestRefreshOfFreshFiles(t *testing.T) {
 	if graph(t, p) != after { // read once more, and settled by now
 		t.Error("nothing changed, and there is another graph")
 	}
-	write(t, dir, map[string]string{"docs/a.md": "six"})
-	if graph(t, p) != after {
-		t.Error("the file was read again though size and time are those of a settled file")
+}
+
+// A file that is replaced by one of the same size and time is another file, and
+// one that is written again and given its old time was changed.
+func TestRefreshOfSameSizeAndTime(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"docs/a.md": "one"})
+	full := filepath.Join(dir, "docs", "a.md")
+	p := open(t, dir, nil)
+	graph(t, p)
+	for _, step := range []struct {
+		name, want string
+		do         func() error
+	}{
+		{"written in place", "two", func() error {
+			write(t, dir, map[string]string{"docs/a.md": "two"})
+			return nil
+		}},
+		{"replaced", "six", func() error {
+			write(t, dir, map[string]string{"new": "six"})
+			return os.Rename(filepath.Join(dir, "new"), full)
+		}},
+		{"exchanged by a backup", "one", func() error {
+			if err := os.Rename(full, full+"~"); err != nil {
+				return err
+			}
+			write(t, dir, map[string]string{"docs/a.md": "one"})
+			return os.Remove(full + "~")
+		}},
+	} {
+		if err := step.do(); err != nil {
+			t.Fatal(err)
+		}
+		g := graph(t, p)
+		if text, err := g.Text("a"); err != nil || string(text) != step.want {
+			t.Errorf("%s: the text is %q, %v; want %q", step.name, text, err, step.want)
+		}
+		if graph(t, p) != g {
+			t.Errorf("%s: another graph though nothing changed", step.name)
+		}
 	}
 }
 

@@ -55,14 +55,15 @@ func (f osFile) close() { _ = f.Close() }
 
 // A node is what the operating system says about one entry.
 type node struct {
-	mode  fs.FileMode
-	size  int64
-	mod   time.Time
-	links uint64      // how many names it has; 0 if not known
-	dev   uint64      // the device it is on; 0 if not known
-	ino   uint64      // its number there; 0 if not known
-	mount bool        // another file system is mounted here
-	info  fs.FileInfo // where it came from; nil from openat2
+	mode    fs.FileMode
+	size    int64
+	mod     time.Time
+	changed time.Time   // when anything of it changed; zero if not known
+	links   uint64      // how many names it has; 0 if not known
+	dev     uint64      // the device it is on; 0 if not known
+	ino     uint64      // its number there; 0 if not known
+	mount   bool        // another file system is mounted here
+	info    fs.FileInfo // where it came from; nil from openat2
 }
 
 // tracedDir reports what another dir does.

@@ -15,8 +15,14 @@ type Info struct {
 	// Mode has the kind and the permissions. A link is described itself, not
 	// what it leads to.
 	Mode fs.FileMode
-	// ModTime is when the content last changed.
+	// ModTime is when the content last changed, or what somebody set it to.
 	ModTime time.Time
+	// ChangeTime is when anything of the entry last changed, which nobody can
+	// set. It is zero on Windows.
+	ChangeTime time.Time
+	// Inode is the number of the entry on its file system, which another entry
+	// in its place does not have while both exist. It is zero on Windows.
+	Inode uint64
 	// Sum is the SHA-256 of a regular file, if Limits.HashBytes asked for it.
 	Sum [sha256.Size]byte
 	// Err, if not nil, is the reason why this entry can be neither read nor
@@ -28,7 +34,7 @@ type Info struct {
 
 // infoOf describes the entry at p, which need not have passed Check.
 func infoOf(p string, n node) Info {
-	info := Info{Path: p, Size: n.size, Mode: n.mode, ModTime: n.mod}
+	info := Info{Path: p, Size: n.size, Mode: n.mode, ModTime: n.mod, ChangeTime: n.changed, Inode: n.ino}
 	err := error(nil)
 	if p != "." {
 		err = check(p)

@@ -143,13 +143,14 @@ func statx(fd int, name string, flags int) (node, error) {
 		return node{}, err
 	}
 	return node{
-		mode:  fileMode(st.Mode),
-		size:  int64(st.Size),
-		mod:   time.Unix(st.Mtime.Sec, int64(st.Mtime.Nsec)),
-		links: uint64(st.Nlink),
-		dev:   unix.Mkdev(st.Dev_major, st.Dev_minor),
-		ino:   st.Ino,
-		mount: st.Attributes&unix.STATX_ATTR_MOUNT_ROOT != 0,
+		mode:    fileMode(st.Mode),
+		size:    int64(st.Size),
+		mod:     time.Unix(st.Mtime.Sec, int64(st.Mtime.Nsec)),
+		changed: time.Unix(st.Ctime.Sec, int64(st.Ctime.Nsec)),
+		links:   uint64(st.Nlink),
+		dev:     unix.Mkdev(st.Dev_major, st.Dev_minor),
+		ino:     st.Ino,
+		mount:   st.Attributes&unix.STATX_ATTR_MOUNT_ROOT != 0,
 	}, nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -24,6 +25,8 @@ func nodeOf(info fs.FileInfo) node {
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {
 		n.links, n.dev = uint64(st.Nlink), uint64(st.Dev) //nolint:unconvert // the widths differ between systems
 		n.ino = st.Ino
+		changed := changeTime(st)
+		n.changed = time.Unix(changed.Unix())
 	}
 	return n
 }
