@@ -23,6 +23,10 @@ const maxStdioLine = mcp.DefaultMaxLineLength
 // line is answered with the protocol's error -32700 or -32600, under the id of
 // the request where one can be read, and calls under way go on.
 //
+// When the input ends, the calls that were read before are answered first, within
+// 30 seconds, and then the session ends; a call that waits for an answer of the
+// client is given up.
+//
 // The zero value is ready to use. A StdioTransport serves one session.
 type StdioTransport struct {
 	// Reader and Writer take the place of standard input and output. Both are
@@ -42,7 +46,11 @@ func (t *StdioTransport) Connect(ctx context.Context) (mcp.Connection, error) {
 		in.r = os.Stdin
 	}
 	in.lines = bufio.NewReaderSize(in.r, 64<<10)
-	return (&mcp.IOTransport{Reader: in, Writer: out}).Connect(ctx)
+	conn, err := (&mcp.IOTransport{Reader: in, Writer: out}).Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return newDrained(conn), nil
 }
 
 // keepOpen is a writer that a session must not close.
