@@ -114,7 +114,7 @@ func describe(rec *token.Record) string {
 		}
 		writeLines(&b, "    ", paths)
 	}
-	fmt.Fprintf(&b, "  digest:  %s\n", clean(claim.Manifest))
+	fmt.Fprintf(&b, "  binds:   %s\n", clean(claim.Manifest))
 	return b.String()
 }
 

@@ -107,7 +107,7 @@ func (f *feature) plan(ctx context.Context, in candidateArgs) (mcpkit.Proposal[p
 	return mcpkit.Proposal[proposal]{
 		Plan:    proposal{CandidateID: m.Candidate, Digest: plan.Digest(), Files: changes(list), plan: plan},
 		Base:    base,
-		Summary: summary(m.Candidate, list, verdicts),
+		Summary: summary(m.Candidate, plan.Digest(), list, verdicts),
 	}, nil
 }
 
@@ -137,14 +137,17 @@ func (f *feature) base(m stage.Manifest, plan *stage.Plan) (map[string]string, e
 }
 
 // summary is what a person reads.
-func summary(id string, list []stage.Change, verdicts []string) []string {
+func summary(id, digest string, list []stage.Change, verdicts []string) []string {
 	replaced := 0
 	for _, c := range list {
 		if c.Before != "" {
 			replaced++
 		}
 	}
-	lines := []string{fmt.Sprintf("candidate %s: %d files, of which %d replace others", id, len(list), replaced)}
+	lines := []string{
+		fmt.Sprintf("candidate %s: %d files, of which %d replace others", id, len(list), replaced),
+		"digest " + digest,
+	}
 	lines = append(lines, verdicts...)
 	for _, c := range list {
 		how := "new"

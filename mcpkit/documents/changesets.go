@@ -81,7 +81,7 @@ func (d *documents) listTool(in *mcpkit.Installer) mcpkit.Tool[pageArgs, changes
 		Description: "List all changesets that wait for a person, with their writers and how much they change. Read one with " + in.ToolName("get_changeset") + ".",
 		Effect:      mcpkit.ReadOnly,
 		Run: func(ctx context.Context, args pageArgs) (changesetList, error) {
-			g, err := d.source.Graph(ctx)
+			g, err := d.graph(ctx)
 			if err != nil {
 				return changesetList{}, err
 			}
@@ -118,7 +118,7 @@ func (d *documents) getTool() mcpkit.Tool[changesetArgs, changesetPage] {
 		Description: "Read a changeset: title, description, writer and its operations with the digests of the files before and after.",
 		Effect:      mcpkit.ReadOnly,
 		Run: func(ctx context.Context, args changesetArgs) (changesetPage, error) {
-			g, err := d.source.Graph(ctx)
+			g, err := d.graph(ctx)
 			if err != nil {
 				return changesetPage{}, err
 			}
@@ -149,7 +149,7 @@ func (d *documents) validateChangesetTool() mcpkit.Tool[changesetArgs, validatio
 			"links left dangling, operations that conflict, and what the rules of the project say.",
 		Effect: mcpkit.ReadOnly,
 		Run: func(ctx context.Context, args changesetArgs) (validation, error) {
-			g, err := d.source.Graph(ctx)
+			g, err := d.graph(ctx)
 			if err != nil {
 				return validation{}, err
 			}
@@ -189,7 +189,7 @@ func (d *documents) diffTool() mcpkit.Tool[changesetArgs, diffPage] {
 		Description: "Show what a changeset does to each file as a unified diff, against the files that it was proposed on. Moves are shown as moves.",
 		Effect:      mcpkit.ReadOnly,
 		Run: func(ctx context.Context, args changesetArgs) (diffPage, error) {
-			g, err := d.source.Graph(ctx)
+			g, err := d.graph(ctx)
 			if err != nil {
 				return diffPage{}, err
 			}
@@ -253,7 +253,7 @@ func (d *documents) previewTool(in *mcpkit.Installer) mcpkit.Tool[previewArgs, p
 		Effect:     mcpkit.Additive,
 		Idempotent: true,
 		Run: func(ctx context.Context, args previewArgs) (preview, error) {
-			g, err := d.source.Graph(ctx)
+			g, err := d.graph(ctx)
 			if err != nil {
 				return preview{}, err
 			}

@@ -62,7 +62,7 @@ func (d *documents) contextTool(in *mcpkit.Installer) mcpkit.Tool[contextArgs, c
 }
 
 func (d *documents) context(ctx context.Context, args contextArgs) (contextPage, error) {
-	g, err := d.source.Graph(ctx)
+	g, err := d.graph(ctx)
 	if err != nil {
 		return contextPage{}, err
 	}

@@ -287,3 +287,24 @@ func TestSourceGone(t *testing.T) {
 		t.Errorf("provenance %+v", got)
 	}
 }
+
+// leaky is a source whose error says too much.
+type leaky struct{}
+
+func (leaky) Graph(context.Context) (*docgraph.Graph, error) {
+	return nil, errors.New("db down: password=hunter2")
+}
+
+func TestSourceErrorStaysHere(t *testing.T) {
+	p := newProject(t, sample())
+	server, err := mcpkit.NewServer(&mcp.Implementation{Name: "test"}, nil, documents.Feature(leaky{}, &p.opts))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := wiretest.Dial(t, server, wiretest.Stateless, "zed")
+	for _, tool := range []string{"project_info", "list_changesets"} {
+		if e := fail(t, c, documents.CodeSourceFailed, tool, `{}`); strings.Contains(e.Message, "hunter2") || strings.Contains(string(e.Details), "hunter2") {
+			t.Errorf("%s: %+v", tool, e)
+		}
+	}
+}

@@ -20,6 +20,9 @@ const (
 	// CodeDisabled answers every tool that would change a changeset, on a server
 	// without a writer.
 	CodeDisabled = "proposal_access_disabled"
+	// CodeSourceFailed: the source could not read the project, and its error has no
+	// code of its own. Only the server's log and callers in Go see it.
+	CodeSourceFailed = string(changeset.CodeSource)
 	// CodeSnapshotChanged: what a cursor leads through changed since the page
 	// before. Start again without a cursor.
 	CodeSnapshotChanged = paging.CodeSnapshotChanged
@@ -148,6 +151,17 @@ func (d *documents) install(in *mcpkit.Installer) error {
 		}
 	}
 	return nil
+}
+
+// graph returns the project as it is now. What a source of somebody else's says
+// of its failure may hold anything, so clients get it only with a code.
+func (d *documents) graph(ctx context.Context) (*docgraph.Graph, error) {
+	g, err := d.source.Graph(ctx)
+	var coded interface{ ErrorCode() string }
+	if err == nil || errors.As(err, &coded) || ctx.Err() != nil {
+		return g, err
+	}
+	return nil, &result.Error{Code: CodeSourceFailed, Message: "the project cannot be read; ask the operator", Err: err}
 }
 
 // disabled is the error of a server without a writer.

@@ -46,7 +46,7 @@ func (d *documents) searchTool(in *mcpkit.Installer) mcpkit.Tool[searchArgs, sea
 }
 
 func (d *documents) search(ctx context.Context, args searchArgs) (searchPage, error) {
-	g, err := d.source.Graph(ctx)
+	g, err := d.graph(ctx)
 	if err != nil {
 		return searchPage{}, err
 	}
@@ -111,7 +111,7 @@ func (d *documents) filterTool() mcpkit.Tool[filterArgs, nodeList] {
 		Description: "List the documents of a kind, with a status or a tag, sorted by id; without arguments all of them.",
 		Effect:      mcpkit.ReadOnly,
 		Run: func(ctx context.Context, args filterArgs) (nodeList, error) {
-			g, err := d.source.Graph(ctx)
+			g, err := d.graph(ctx)
 			if err != nil {
 				return nodeList{}, err
 			}
@@ -128,7 +128,7 @@ func (d *documents) backlinksTool() mcpkit.Tool[nodeArgs, nodeList] {
 		Description: "List the documents that refer to a node directly: those that link to it by [[id]] or name it in depends_on, sorted by id.",
 		Effect:      mcpkit.ReadOnly,
 		Run: func(ctx context.Context, args nodeArgs) (nodeList, error) {
-			g, err := d.source.Graph(ctx)
+			g, err := d.graph(ctx)
 			if err != nil {
 				return nodeList{}, err
 			}
@@ -173,7 +173,7 @@ func (d *documents) dependenciesTool() mcpkit.Tool[nodeArgs, dependencyList] {
 			"Cycles and missing nodes are named.",
 		Effect: mcpkit.ReadOnly,
 		Run: func(ctx context.Context, args nodeArgs) (dependencyList, error) {
-			g, err := d.source.Graph(ctx)
+			g, err := d.graph(ctx)
 			if err != nil {
 				return dependencyList{}, err
 			}
@@ -220,7 +220,7 @@ func (d *documents) impactTool() mcpkit.Tool[nodeArgs, effectList] {
 			"each with the chain of ids that leads there.",
 		Effect: mcpkit.ReadOnly,
 		Run: func(ctx context.Context, args nodeArgs) (effectList, error) {
-			g, err := d.source.Graph(ctx)
+			g, err := d.graph(ctx)
 			if err != nil {
 				return effectList{}, err
 			}

@@ -39,7 +39,7 @@ func (d *documents) createTool(in *mcpkit.Installer) mcpkit.Tool[createArgs, cre
 			if err := d.disabled(); err != nil {
 				return createdChangeset{}, err
 			}
-			g, err := d.source.Graph(ctx)
+			g, err := d.graph(ctx)
 			if err != nil {
 				return createdChangeset{}, err
 			}
@@ -61,7 +61,7 @@ func (d *documents) propose(ctx context.Context, id string, do func(w *changeset
 	if err := d.disabled(); err != nil {
 		return proposed{}, err
 	}
-	g, err := d.source.Graph(ctx)
+	g, err := d.graph(ctx)
 	if err != nil {
 		return proposed{}, err
 	}
@@ -79,7 +79,7 @@ type newNodeArgs struct {
 	target
 	Kind      string   `json:"kind" jsonschema:"what sort of document it is, one of the kinds that the contract allows" schema:"minLength=1 maxLength=64"`
 	Title     string   `json:"title" schema:"minLength=1 maxLength=200" jsonschema:"title, on one line"`
-	Path      string   `json:"path" jsonschema:"where the file goes, relative to the folder of the documents, ending in .md" schema:"minLength=1 maxLength=1024"`
+	Path      string   `json:"path" jsonschema:"where the file goes, relative to the folder of the documents and so without its name, ending in .md" schema:"minLength=1 maxLength=1024"`
 	Text      string   `json:"text" jsonschema:"the Markdown text, without front matter"`
 	Status    string   `json:"status,omitempty" jsonschema:"how far the document is" schema:"maxLength=64"`
 	DependsOn []string `json:"depends_on,omitempty" jsonschema:"ids of nodes that it depends on" schema:"maxItems=256"`
@@ -133,7 +133,7 @@ func (d *documents) proposeUpdateTool() mcpkit.Tool[nodeEditArgs, proposed] {
 
 type moveArgs struct {
 	target
-	Path string `json:"path" jsonschema:"where the file goes, relative to the folder of the documents, ending in .md" schema:"minLength=1 maxLength=1024"`
+	Path string `json:"path" jsonschema:"where the file goes, relative to the folder of the documents and so without its name, ending in .md" schema:"minLength=1 maxLength=1024"`
 }
 
 func (d *documents) proposeMoveTool() mcpkit.Tool[moveArgs, proposed] {

@@ -111,7 +111,7 @@ func (d *documents) infoTool(in *mcpkit.Installer) mcpkit.Tool[noArgs, projectIn
 			"Find nodes with " + in.ToolName("search") + " or " + in.ToolName("filter_nodes") + ".",
 		Effect: mcpkit.ReadOnly,
 		Run: func(ctx context.Context, _ noArgs) (projectInfo, error) {
-			g, err := d.source.Graph(ctx)
+			g, err := d.graph(ctx)
 			if err != nil {
 				return projectInfo{}, err
 			}
@@ -194,7 +194,7 @@ func (d *documents) nodeTool(in *mcpkit.Installer) mcpkit.Tool[nodeArgs, nodePag
 			"To read it together with what it depends on, use " + in.ToolName("get_context") + ".",
 		Effect: mcpkit.ReadOnly,
 		Run: func(ctx context.Context, args nodeArgs) (nodePage, error) {
-			g, err := d.source.Graph(ctx)
+			g, err := d.graph(ctx)
 			if err != nil {
 				return nodePage{}, err
 			}
@@ -262,7 +262,7 @@ func (d *documents) validateTool() mcpkit.Tool[pageArgs, validation] {
 			"front matter that cannot be read, files that are left out. Run it before the last step of a task.",
 		Effect: mcpkit.ReadOnly,
 		Run: func(ctx context.Context, args pageArgs) (validation, error) {
-			g, err := d.source.Graph(ctx)
+			g, err := d.graph(ctx)
 			if err != nil {
 				return validation{}, err
 			}
@@ -305,7 +305,7 @@ func (d *documents) renderStatusTool() mcpkit.Tool[noArgs, renderStatus] {
 			"It renders in memory and writes nothing; a person renders outputs with a command.",
 		Effect: mcpkit.ReadOnly,
 		Run: func(ctx context.Context, _ noArgs) (renderStatus, error) {
-			g, err := d.source.Graph(ctx)
+			g, err := d.graph(ctx)
 			if err != nil {
 				return renderStatus{}, err
 			}

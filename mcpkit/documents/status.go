@@ -37,7 +37,7 @@ func (d *documents) statusTool() mcpkit.Tool[noArgs, projectStatus] {
 }
 
 func (d *documents) status(ctx context.Context, _ noArgs) (projectStatus, error) {
-	g, err := d.source.Graph(ctx)
+	g, err := d.graph(ctx)
 	if err != nil {
 		return projectStatus{}, err
 	}
@@ -93,7 +93,7 @@ func (d *documents) contractTool() mcpkit.Tool[noArgs, contract] {
 			"its limits, and what no tool ever does.",
 		Effect: mcpkit.ReadOnly,
 		Run: func(ctx context.Context, _ noArgs) (contract, error) {
-			g, err := d.source.Graph(ctx)
+			g, err := d.graph(ctx)
 			if err != nil {
 				return contract{}, err
 			}
