@@ -35,7 +35,7 @@ func (e *draft) dropBadPairs() {
 			return true
 		}
 	}
-	e.envAt = nil
+	e.envAt, e.headerAt = places{}, places{}
 	e.env = slices.DeleteFunc(e.env, drop("env", badVariable))
 	e.headers = slices.DeleteFunc(e.headers, drop("headers", badHeader))
 	names := func(field string, list []string) []string {

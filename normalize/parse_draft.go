@@ -34,8 +34,9 @@ type draft struct {
 	splitLine bool // command is a whole line, whatever it looks like
 	args      []val
 	env       []named
-	envAt     map[string]int // where a name stands in env; nil for fewer than manyEnv
+	envAt     places
 	headers   []named
+	headerAt  places
 	cwd       val
 	envFile   val
 	url       val
@@ -118,40 +119,44 @@ func (e *draft) finish() {
 	e.r.paste.Servers = append(e.r.paste.Servers, e.s)
 }
 
-// manyEnv is the number of variables from which on they are looked up in a map.
-const manyEnv = 32
-
 // setEnv adds a variable, in place of an earlier one of the same name.
-func (e *draft) setEnv(name string, v val) {
-	if e.envAt == nil && len(e.env) >= manyEnv {
-		e.envAt = make(map[string]int)
-		for i := range e.env {
-			e.envAt[e.env[i].name] = i
-		}
-	}
-	i, ok := e.envAt[name]
-	if e.envAt == nil {
-		i = slices.IndexFunc(e.env, func(o named) bool { return o.name == name })
-		ok = i >= 0
-	}
-	if ok {
-		e.env[i].val = v
-		return
-	}
-	if e.envAt != nil {
-		e.envAt[name] = len(e.env)
-	}
-	e.env = append(e.env, named{name, v})
-}
+func (e *draft) setEnv(name string, v val) { e.env = e.envAt.set(e.env, name, v, same) }
 
 // setHeader adds a header, in place of an earlier one of the same name in any
 // case.
 func (e *draft) setHeader(name string, v val) {
-	for i := range e.headers {
-		if strings.EqualFold(e.headers[i].name, name) {
-			e.headers[i].val = v
-			return
+	e.headers = e.headerAt.set(e.headers, name, v, strings.ToLower)
+}
+
+func same(name string) string { return name }
+
+// places are where names stand in a list of pairs that only grows: whoever takes
+// pairs out starts again. The zero value knows none yet.
+type places struct{ at map[string]int }
+
+// manyPairs is the number of pairs from which on names are looked up in a map.
+const manyPairs = 32
+
+// set gives a name a value. Key makes the names equal that are the same.
+func (p *places) set(list []named, name string, v val, key func(string) string) []named {
+	wanted := key(name)
+	if p.at == nil && len(list) >= manyPairs {
+		p.at = make(map[string]int)
+		for i := range list {
+			p.at[key(list[i].name)] = i
 		}
 	}
-	e.headers = append(e.headers, named{name, v})
+	i, ok := p.at[wanted]
+	if p.at == nil {
+		i = slices.IndexFunc(list, func(o named) bool { return key(o.name) == wanted })
+		ok = i >= 0
+	}
+	if ok {
+		list[i].val = v
+		return list
+	}
+	if p.at != nil {
+		p.at[wanted] = len(list)
+	}
+	return append(list, named{name, v})
 }

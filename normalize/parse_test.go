@@ -223,6 +223,9 @@ func TestParseTime(t *testing.T) {
 		"backticks":              "npx -y " + repeat("`")[:normalize.DefaultMaxBytes-8],
 		"variables of a command": "claude mcp add x" + numbered(" -e A%d=b") + " -- npx y",
 		"secrets of an address":  `{"mcpServers":{"a":{"url":"https://x/y?` + numbered("k%dkey=a&") + `"}}}`,
+		"pieces of one line":     repeat(`A=b {"a":"b"} `),
+		"quotes of one line":     repeat(`"x" {"a":1} `),
+		"headers of a command":   "claude mcp add --transport http a http://x " + numbered("--header A%d:b "),
 		"exported variables":     numbered("export A%d=b\n") + strings.Repeat("npx -y x\n", 900),
 		"servers of one name":    `{"mcpServers":[` + same + `]}`,
 	}

@@ -172,7 +172,7 @@ func (e *entry) dropHeaders() {
 		b.WriteString(h.name + ": " + h.text + "\n")
 	}
 	e.s.Notes[len(e.s.Notes)-1].Dropped = b.String()
-	e.headers = nil
+	e.headers, e.headerAt = nil, places{}
 }
 
 // noteIgnored notes what a remote server has no use for.

@@ -265,7 +265,7 @@ func (e *entry) takeHeaders() {
 // dropHeaderKeys takes out variables that only name the secret in a header: the
 // client has one list of secrets for both.
 func (e *entry) dropHeaderKeys() {
-	e.envAt = nil
+	e.envAt = places{}
 	e.env = slices.DeleteFunc(e.env, func(v named) bool {
 		return v.own && slices.ContainsFunc(e.headers, func(h named) bool { return strings.Contains(h.text, v.text) })
 	})

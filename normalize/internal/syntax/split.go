@@ -141,6 +141,7 @@ type splitter struct {
 	lines    *lineIndex
 	pos      int
 	line     *linkLine // of the last line in which links were looked for
+	plain    int       // the end of the last line without any
 	trees    int       // JSON, TOML and YAML documents
 	commands int
 	comments bool // lines that start with #

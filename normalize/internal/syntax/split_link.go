@@ -126,7 +126,11 @@ func (s *splitter) links() bool {
 	end := s.pos + lineLen(s.c.text[s.pos:])
 	// A line of many pieces comes here for each; it is gone over once.
 	if l := s.line; l == nil || l.base > s.pos || l.base+len(l.line) != end {
+		if end == s.plain {
+			return false
+		}
 		if !mayHoldLinks(s.c.text[s.pos:end]) {
+			s.plain = end
 			return false
 		}
 		s.line = newLinkLine(s.c.text[s.pos:end], s.pos)
