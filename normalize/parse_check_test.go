@@ -1,6 +1,7 @@
 package normalize_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -112,6 +113,31 @@ func TestNoteNumbers(t *testing.T) {
 		if err != nil || len(paste.Notes) == 0 || paste.Notes[0].Message != want {
 			t.Errorf("%+v, %v; want %q", paste, err, want)
 		}
+	}
+}
+
+// TestManyPairs checks that of many pairs, too, each name is taken once.
+func TestManyPairs(t *testing.T) {
+	var env, headers strings.Builder
+	for i := range 50 {
+		fmt.Fprintf(&env, "-e A%d=a ", i)
+		fmt.Fprintf(&headers, `"H-%d": "a", `, i)
+	}
+	paste, err := normalize.Parse([]byte("claude mcp add x "+env.String()+"-e A7=b -e A49=c -- npx y"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := paste.Servers[0].Env
+	if len(got) != 50 || got[7].Value != "b" || got[49].Value != "c" {
+		t.Errorf("variables %v", got)
+	}
+	paste, err = normalize.Parse([]byte(`{"mcpServers": {"a": {"url": "https://x.example/mcp", "headers": {`+headers.String()+`"h-7": "b", "h-49": "c"}}}}`), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got = paste.Servers[0].Headers
+	if len(got) != 50 || got[7].Value != "b" || got[49].Value != "c" {
+		t.Errorf("headers %v", got)
 	}
 }
 

@@ -318,6 +318,29 @@ func marshaled(t *testing.T, s *normalize.Server) string {
 	return b.String()
 }
 
+// TestPublishedValues holds what becomes of the values that an entry of the registry
+// gives.
+func TestPublishedValues(t *testing.T) {
+	tests := map[string]string{ // value: what the variable A has
+		"fast": "${A:-fast}", "": "${A}", "a}b": "${A}", "$HOME/x": "${A}", "${B:-secret}": "${A}", "${B}/x": "${B}/x", "{b}/x": "${input:b}/x",
+		"ghp_0123456789abcdef": "${A}", "https://me:hunter2@x.example": "${A}", "<your-key>": "${A}",
+	}
+	for value, want := range tests {
+		t.Run(value, func(t *testing.T) {
+			rt := &transport{answer: func(*http.Request) (*http.Response, error) {
+				return reply(200, strings.Replace(oneEntry, `{"name": "A"}`, `{"name": "A", "value": "`+value+`"}`, 1)), nil
+			}}
+			server, _, err := resolver(rt, lookup.Options{}).Resolve(t.Context(), "io.github.acme/notes")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff([]normalize.Pair{{Name: "A", Value: want}}, server.Env); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+}
+
 // TestSecretsOfErrors holds the same for the message about two ways that differ.
 func TestSecretsOfErrors(t *testing.T) {
 	block := "```json\n" + `{"mcpServers": {"notes": {"command": "npx", "args": ["-y", "notes-mcp", "%s", "--api-key", "hunter2"]}}}` + "\n```\n"

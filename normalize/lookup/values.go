@@ -141,16 +141,16 @@ func (c *cleaner) env() {
 // publishedValue is the value of a variable of the registry, whose entries say
 // which are fixed and which are asked for.
 func (c *cleaner) publishedValue(v normalize.Pair) string {
-	open := strings.ContainsAny(v.Value, "${}")
+	literal := plainReference.ReplaceAllString(v.Value, "")
 	switch {
 	case v.Value == "":
 		return "${" + refName(v.Name) + "}"
 	case isSecret(v.Name, v.Value):
 		return c.open(refName(v.Name))
-	case open && !strings.Contains(v.Value, ":-"):
-		return v.Value
-	case open:
+	case strings.ContainsAny(literal, "${}"): // which no default can hold
 		return c.open(refName(v.Name))
+	case literal != v.Value:
+		return v.Value
 	}
 	return "${" + refName(v.Name) + ":-" + v.Value + "}"
 }
@@ -345,14 +345,15 @@ var (
 	onlyReferences = regexp.MustCompile(`^(?:[Bb]earer |[Bb]asic |[Tt]oken )?(?:\$\{(?:input:)?[^{}:]+\})+$`)
 	defaults       = regexp.MustCompile(`\$\{[A-Za-z_][A-Za-z0-9_]*:-[^{}]*\}`)
 	// settings are pairs in a longer text, such as the settings of a database.
-	settings    = regexp.MustCompile(`(?i)\b[a-z0-9_-]*(?:token|secret|password|passwd|pwd|key)=[^;&\s"'#]+`)
-	schemeName  = regexp.MustCompile(`^(?i:bearer|basic)$`)
-	schemeWord  = regexp.MustCompile(`^[A-Za-z]{1,16}$`)
-	addresses   = regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]*://[^\s"'<>]+`)
-	parameters  = regexp.MustCompile(`[?&#][^=&#?\s]+=[^&#\s]*`)
-	secretWord  = regexp.MustCompile(`(?i)(?:token|secret|password|passwd|passphrase|pwd|key|auth|authorization|credentials?|cookie|bearer|jwt|pat|signature|dsn)$`)
-	weakWord    = regexp.MustCompile(`(?i)(?:auth|pat|^-+no-.*)$`) // also ends options that take no secret
-	secretShape = regexp.MustCompile(`\b(?:sk|pk|rk|ghp|gho|ghs|ghu|ghr|github_pat|glpat|xox[a-z]|npm|AKIA|eyJ)[-_A-Za-z0-9][-_.A-Za-z0-9]{11,}|[-_A-Za-z0-9]{32,}`)
+	settings       = regexp.MustCompile(`(?i)\b[a-z0-9_-]*(?:token|secret|password|passwd|pwd|key)=[^;&\s"'#]+`)
+	plainReference = regexp.MustCompile(`\$\{(?:input:)?[^{}:]+\}`)
+	schemeName     = regexp.MustCompile(`^(?i:bearer|basic)$`)
+	schemeWord     = regexp.MustCompile(`^[A-Za-z]{1,16}$`)
+	addresses      = regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]*://[^\s"'<>]+`)
+	parameters     = regexp.MustCompile(`[?&#][^=&#?\s]+=[^&#\s]*`)
+	secretWord     = regexp.MustCompile(`(?i)(?:token|secret|password|passwd|passphrase|pwd|key|auth|authorization|credentials?|cookie|bearer|jwt|pat|signature|dsn)$`)
+	weakWord       = regexp.MustCompile(`(?i)(?:auth|pat|^-+no-.*)$`) // also ends options that take no secret
+	secretShape    = regexp.MustCompile(`\b(?:sk|pk|rk|ghp|gho|ghs|ghu|ghr|github_pat|glpat|xox[a-z]|npm|AKIA|eyJ)[-_A-Za-z0-9][-_.A-Za-z0-9]{11,}|[-_A-Za-z0-9]{32,}`)
 )
 
 // isShape tells whether a piece that is long enough can be a secret: words have no
