@@ -74,13 +74,15 @@ func (d *draft) move(id, p string) (Operation, error) {
 	return d.put(i, Move, o, c)
 }
 
-// remove deletes a node. One that is new in the changeset leaves no trace.
+// remove deletes a node. One that is new in the changeset leaves no trace, nor
+// does an operation on one that is gone by now.
 func (d *draft) remove(id string) (Operation, error) {
 	i, o, c, err := d.open(id)
 	if err != nil {
 		return Operation{}, err
 	}
-	if o.OldPath == "" {
+	gone := i >= 0 && !slices.ContainsFunc(d.base.Nodes, func(n Node) bool { return n.ID == o.ID })
+	if o.OldPath == "" || gone {
 		if err := d.allowed(Delete, o, c); err != nil {
 			return Operation{}, err
 		}
@@ -93,16 +95,18 @@ func (d *draft) remove(id string) (Operation, error) {
 
 // open returns the operation on a node and its contents: that of the changeset
 // if i is not negative, else a new one that does nothing yet. A later step so
-// builds on the bytes of an earlier one, and the base stays that of the first.
+// builds on the bytes of an earlier one, and the base stays that of the first,
+// unless the file is another one by now: then the earlier steps can no longer be
+// carried out, and this one begins with the file as it is.
 func (d *draft) open(id string) (i int, o Operation, c contents, err error) {
-	if i = d.find(id); i >= 0 {
+	if i = d.find(id); i >= 0 && !d.movedOn(d.Operations[i]) {
 		o, c = d.Operations[i], d.files[i]
 		if o.Op == Delete {
 			err = &Error{Code: CodeConflict, Op: opPropose, ID: id, Detail: "the changeset deletes the node"}
 		}
 		return i, o, c, err
 	}
-	at := slices.IndexFunc(d.base.Nodes, func(n Node) bool { return n.ID == id })
+	at := slices.IndexFunc(d.base.Nodes, func(n Node) bool { return n.ID == id || i >= 0 && n.ID == d.Operations[i].ID })
 	if at < 0 {
 		return i, o, c, &Error{Code: CodeNode, Op: opPropose, ID: id}
 	}
@@ -113,6 +117,14 @@ func (d *draft) open(id string) (i int, o Operation, c contents, err error) {
 	}
 	o = Operation{ID: n.ID, OldPath: n.Path, NewPath: n.Path, BaseHash: n.Hash, OldSize: n.Size}
 	return i, o, contents{old: raw, new: raw}, nil
+}
+
+// movedOn reports whether the file that o was proposed on is another one by now.
+// Of a node that is gone there is nothing to begin with.
+func (d *draft) movedOn(o Operation) bool {
+	return o.OldPath != "" && slices.ContainsFunc(d.base.Nodes, func(n Node) bool {
+		return n.ID == o.ID && (n.Hash != o.BaseHash || n.Path != o.OldPath)
+	})
 }
 
 // put stores an operation on a node in place of operation i, or as the last one

@@ -121,13 +121,13 @@ func (c *checker) stale() {
 		n, ok := now[o.ID]
 		switch {
 		case !ok:
-			c.add(CodeStale, o, "the node is no longer in the project")
+			c.add(CodeStale, o, "the node is no longer in the project; propose to delete it, and the operation is taken out")
 		case n.Path != o.OldPath:
 			c.add(CodeStale, o, "the file moved to %.160q since it was proposed", n.Path)
 		case n.Hash == o.NewHash && o.NewHash != o.BaseHash:
 			c.add(CodeStale, o, "the file has the proposed content already")
 		case n.Hash != o.BaseHash:
-			c.add(CodeStale, o, "the file changed since it was proposed")
+			c.add(CodeStale, o, "the file changed since it was proposed; propose it again")
 		}
 	}
 }

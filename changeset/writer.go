@@ -9,6 +9,12 @@ import (
 // [Store.Bind] makes one. It is safe for concurrent use, and needs no closing;
 // after the store is closed all its methods fail.
 //
+// When somebody changes a file after an operation on it was proposed, the
+// operation is base_stale. The next proposal for that node takes its place, and
+// begins with the file as it is then: what the changeset proposed before for the
+// node has to be proposed again. Where the node itself is gone, ProposeDelete
+// takes the operation out.
+//
 // What its methods store is stored durably and at once. An error means that
 // nothing is, but for changeset_io: the disk may have failed when all was in
 // place and only not yet certain to survive a power cut. [Store.Get] tells.
