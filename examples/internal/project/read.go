@@ -130,7 +130,7 @@ func (r *reader) mapping(n *yamldoc.Node, members ...member) {
 		key, value := n.Content[i], n.Content[i+1]
 		at := slices.Index(names, key.Value)
 		if at < 0 {
-			hint := ""
+			hint := "; there are " + strings.Join(names, ", ")
 			if near := wording.Nearest(key.Value, names); near != "" {
 				hint = fmt.Sprintf("; did you mean %q?", near)
 			}
