@@ -201,11 +201,11 @@ func secret(ctx context.Context, d *desk, s streams, operands []string) error {
 		return listSecrets(d, s)
 	}
 	if len(operands) != 2 || !slices.Contains([]string{"set", "rm"}, operands[0]) {
-		return misuse(s, "say %s", "secret set NAME, secret list or secret rm NAME")
+		return cli.Misuse(s.err, "say %s", "secret set NAME, secret list or secret rm NAME")
 	}
 	name := operands[1]
 	if !nameOfSecret.MatchString(name) {
-		return misuse(s, "%q is no name of a secret: it has letters, digits and _, or is input: and the id of a question", name)
+		return cli.Misuse(s.err, "%q is no name of a secret: it has letters, digits and _, or is input: and the id of a question", name)
 	}
 	if operands[0] == "rm" {
 		return d.vault.Update(ctx, func(tx *vault.Tx) error { return tx.Delete(d.store.Profile(), name) })

@@ -13,7 +13,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -86,7 +85,7 @@ func run(ctx context.Context, args []string, s streams) error {
 	var c config
 	fs := c.flags(s)
 	if err := fs.Parse(args); err != nil {
-		return badUsage(err)
+		return cli.BadUsage(err)
 	}
 	name, rest := fs.Arg(0), fs.Args()
 	switch name {
@@ -101,42 +100,14 @@ func run(ctx context.Context, args []string, s streams) error {
 	}
 	command, ok := commands[name]
 	if !ok {
-		return misuse(s, "unknown command %q", name)
+		return cli.Misuse(s.err, "unknown command %q", name)
 	}
-	operands, err := parseRest(fs, rest[1:])
+	operands, err := cli.Operands(fs, rest[1:])
 	if err != nil {
-		return badUsage(err)
+		return cli.BadUsage(err)
 	}
 	if len(operands) < command.least || len(operands) > command.most {
-		return misuse(s, "the command %q takes other arguments", name)
+		return cli.Misuse(s.err, "the command %q takes other arguments", name)
 	}
 	return command.run(ctx, &c, s, operands)
-}
-
-// parseRest takes the flags out of what follows a command.
-func parseRest(fs *flag.FlagSet, args []string) (operands []string, err error) {
-	for len(args) > 0 {
-		if err := fs.Parse(args); err != nil {
-			return nil, err
-		}
-		if args = fs.Args(); len(args) > 0 {
-			operands, args = append(operands, args[0]), args[1:]
-		}
-	}
-	return operands, nil
-}
-
-// badUsage ends with the usual code for a wrong command line, which the flag
-// package has explained by then.
-func badUsage(err error) error {
-	if errors.Is(err, flag.ErrHelp) {
-		return err
-	}
-	return cli.ExitError(2)
-}
-
-// misuse is for what the flag package cannot see.
-func misuse(s streams, format, arg string) error {
-	fmt.Fprintf(s.err, "error: "+format+"; run with -h for help\n", arg)
-	return cli.ExitError(2)
 }

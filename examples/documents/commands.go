@@ -35,6 +35,29 @@ func (c *config) decide(ctx context.Context, w io.Writer, ids []string) (err err
 	return p.approvals(c.approve).Decide(ctx, w, ids)
 }
 
+// patch prints a changeset for who carries it out, such as by
+//
+//	documents --project-root . patch ID | git apply --directory=docs
+//
+// Nothing here applies it.
+func (c *config) patch(ctx context.Context, w io.Writer, id string) (err error) {
+	p, err := open(c.root, "")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, p.close()) }()
+	diffs, err := p.store.Diff(ctx, id)
+	if err != nil {
+		return err
+	}
+	for _, d := range diffs {
+		if _, err := io.WriteString(w, d.Unified); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // render writes the declared outputs, those of one view if it is named. It is
 // for people: no tool of the server leads here.
 func (c *config) render(ctx context.Context, w io.Writer, views []string) (err error) {

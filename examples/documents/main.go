@@ -26,6 +26,7 @@ const usage = `documents serves a project of Markdown documents to MCP clients.
 
 usage: documents --project-root DIR [flags]                   serve on stdin and stdout
        documents --project-root DIR render [VIEW]             write the declared outputs, of one view or all
+       documents --project-root DIR patch CHANGESET           print a changeset as a patch, to be carried out by hand
        documents --project-root DIR [flags] approve [ID...]   approve what waits, or list it; approve reject ID... voids it
        documents demo                                         show a sample project, left in a folder of its own, to two clients
        documents help                                         print this
@@ -69,9 +70,9 @@ func main() {
 func run(ctx context.Context, args []string, w, log io.Writer) error {
 	var c config
 	fs := c.flags(log)
-	operands, err := operands(fs, args)
+	operands, err := cli.Operands(fs, args)
 	if err != nil {
-		return badUsage(err)
+		return cli.BadUsage(err)
 	}
 	command := ""
 	if len(operands) > 0 {
@@ -81,52 +82,28 @@ func run(ctx context.Context, args []string, w, log io.Writer) error {
 	case "help":
 		fs.Usage()
 		return nil
-	case "", "render", "approve", "demo":
+	case "", "render", "approve", "patch", "demo":
 	default:
-		return misuse(log, "unknown command %q", command)
+		return cli.Misuse(log, "unknown command %q", command)
 	}
 	if c.root == "" && command != "demo" {
-		return misuse(log, "%s is required", "--project-root")
+		return cli.Misuse(log, "%s is required", "--project-root")
 	}
 	switch {
 	case command == "approve":
 		return c.decide(ctx, w, operands)
+	case command == "patch" && len(operands) == 1:
+		return c.patch(ctx, w, operands[0])
+	case command == "patch":
+		return cli.Misuse(log, "the id of a changeset is required after %q", command)
 	case command == "render" && len(operands) <= 1:
 		return c.render(ctx, w, operands)
 	case len(operands) > 0:
-		return misuse(log, "unexpected argument %q", operands[0])
+		return cli.Misuse(log, "unexpected argument %q", operands[0])
 	case command == "demo":
 		return demo(ctx, w)
 	}
 	return c.serve(ctx, log)
-}
-
-// operands takes the flags out of args, wherever they stand.
-func operands(fs *flag.FlagSet, args []string) (rest []string, err error) {
-	for {
-		if err := fs.Parse(args); err != nil {
-			return nil, err
-		}
-		if fs.NArg() == 0 {
-			return rest, nil
-		}
-		rest, args = append(rest, fs.Arg(0)), fs.Args()[1:]
-	}
-}
-
-// badUsage ends with the usual code for a wrong command line, which the flag
-// package has explained by then.
-func badUsage(err error) error {
-	if errors.Is(err, flag.ErrHelp) {
-		return err
-	}
-	return cli.ExitError(2)
-}
-
-// misuse is for what the flag package cannot see.
-func misuse(log io.Writer, format, arg string) error {
-	_, _ = fmt.Fprintf(log, "error: "+format+"; run with -h for help\n", arg)
-	return cli.ExitError(2)
 }
 
 // serve binds the project and the writer once, and serves them.

@@ -11,7 +11,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -85,15 +84,15 @@ func run(ctx context.Context, args []string) error {
 	var c config
 	fs := c.flags()
 	if err := fs.Parse(args); err != nil {
-		return badUsage(err)
+		return cli.BadUsage(err)
 	}
 	command := fs.Arg(0)
 	if fs.NArg() > 1 {
 		if err := fs.Parse(fs.Args()[1:]); err != nil {
-			return badUsage(err)
+			return cli.BadUsage(err)
 		}
 		if fs.NArg() > 0 {
-			return misuse("unexpected argument %q", fs.Arg(0))
+			return cli.Misuse(os.Stderr, "unexpected argument %q", fs.Arg(0))
 		}
 	}
 	switch command {
@@ -112,22 +111,7 @@ func run(ctx context.Context, args []string) error {
 		fs.Usage()
 		return nil
 	}
-	return misuse("unknown command %q", command)
-}
-
-// badUsage ends with the usual code for a wrong command line, which the flag
-// package has explained by then.
-func badUsage(err error) error {
-	if errors.Is(err, flag.ErrHelp) {
-		return err
-	}
-	return cli.ExitError(2)
-}
-
-// misuse is for what the flag package cannot see.
-func misuse(format, arg string) error {
-	fmt.Fprintf(os.Stderr, "error: "+format+"; run with -h for help\n", arg)
-	return cli.ExitError(2)
+	return cli.Misuse(os.Stderr, "unknown command %q", command)
 }
 
 func serve(ctx context.Context, c config) error {
