@@ -42,11 +42,11 @@ func TestUsageErrors(t *testing.T) {
 	if err := cli.BadUsage(flag.ErrHelp); !errors.Is(err, flag.ErrHelp) {
 		t.Errorf("help ends with %v", err)
 	}
-	if err := cli.BadUsage(errors.New("unknown flag")); err != cli.ExitError(2) {
+	if err := cli.BadUsage(errors.New("unknown flag")); !errors.Is(err, cli.ExitError(2)) {
 		t.Errorf("a bad flag ends with %v", err)
 	}
 	var log strings.Builder
-	if err := cli.Misuse(&log, "unknown command %q", "x"); err != cli.ExitError(2) || log.String() != "error: unknown command \"x\"; run with -h for help\n" {
+	if err := cli.Misuse(&log, "unknown command %q", "x"); !errors.Is(err, cli.ExitError(2)) || log.String() != "error: unknown command \"x\"; run with -h for help\n" {
 		t.Errorf("%v: %s", err, &log)
 	}
 }
