@@ -11,8 +11,10 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/mcpcontract/mcpcontract/result"
+	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/mcpcontract/mcpcontract/result"
 )
 
 // A toolReply is what these tests read of a reply to tools/call.
@@ -447,5 +449,25 @@ func TestConcurrentCalls(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// The body of an embedded resource that does not fit can be read back too.
+func TestTooLargeResource(t *testing.T) {
+	body := strings.Repeat("a body\n", 400)
+	s := mcp.NewServer(&mcp.Implementation{Name: "x", Version: "1"}, nil)
+	s.AddTool(&mcp.Tool{Name: "bodies", InputSchema: &jsonschema.Schema{Type: "object"}}, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		return &mcp.CallToolResult{Content: []mcp.Content{
+			&mcp.EmbeddedResource{Resource: &mcp.ResourceContents{URI: "x://1", Text: body}},
+			&mcp.TextContent{Text: `{"items":[1]}`},
+		}}, nil
+	})
+	result.Install(s, &result.Options{MaxResult: 1100})
+	w := pipe(t, s)
+	meta := perRequest("Zed", "1.0.0")
+	reply, _ := callTool(t, w, meta, "bodies", `{}`)
+	id := failureOf(t, reply).Error.Details.DiagnosticID
+	if diff := cmp.Diff(body+"\n"+`{"items":[1]}`, readAll(t, w, meta, id, 0)); diff != "" {
+		t.Errorf("the pages joined differ (-want +got)\n%.300s", diff)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"slices"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -183,9 +184,21 @@ func sizeOf(r *mcp.CallToolResult) int {
 	return size
 }
 
+// withResources returns the blocks with the texts of embedded resources as blocks
+// of text, so that they can be paged too.
+func withResources(blocks []mcp.Content) []mcp.Content {
+	out := slices.Clone(blocks)
+	for i, b := range out {
+		if e, ok := b.(*mcp.EmbeddedResource); ok && e != nil && e.Resource != nil && e.Resource.Text != "" {
+			out[i] = &mcp.TextContent{Text: e.Resource.Text}
+		}
+	}
+	return out
+}
+
 // tooLarge replaces a success that is over its budget.
 func (sh *shaper) tooLarge(r *mcp.CallToolResult, size, limit int) *Error {
-	whole := textOf(r.Content)
+	whole := textOf(withResources(r.Content))
 	if raw, ok := r.StructuredContent.(json.RawMessage); ok {
 		whole = tidy(string(raw))
 	}
