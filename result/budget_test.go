@@ -179,7 +179,7 @@ func TestDiagnosticPages(t *testing.T) {
 	}{
 		{"a huge error", "fail-huge", `{}`, huge, 16_000},
 		{"a large result", "echo", `{"text":` + quote(mixed) + `}`, `{"text":` + unescaped(mixed) + `}`, 0},
-		{"not UTF-8", "raw-latin", `{}`, strings.Repeat("caf\uFFFD ", 500), 0},
+		{"not UTF-8, and a resource", "raw-latin", `{}`, strings.Repeat("caf\uFFFD ", 500) + "\nbody", 0},
 		{"small pages", "echo", `{"text":` + quote(mixed) + `}`, `{"text":` + unescaped(mixed) + `}`, 130},
 		{"pages of one character", "echo", `{"text":` + quote(some) + `}`, `{"text":` + unescaped(some) + `}`, 1},
 		{"pages larger than any", "echo", `{"text":` + quote(mixed) + `}`, `{"text":` + unescaped(mixed) + `}`, 1 << 30},
