@@ -18,6 +18,7 @@ import (
 // With an approver that this client cannot serve, or that is a command anyway, a
 // person approves in another process, by the command that the reply tells.
 func TestApproveInATerminal(t *testing.T) {
+	t.Parallel()
 	for _, how := range []string{"command", "elicit"} {
 		t.Run(how, func(t *testing.T) {
 			clitest.EachEra(t, func(t *testing.T, id peer.Identity) {
@@ -56,6 +57,7 @@ func TestApproveInATerminal(t *testing.T) {
 
 // What a person rejects is never applied.
 func TestReject(t *testing.T) {
+	t.Parallel()
 	f := sampleProject(t)
 	s := f.serve(t, structured, "--proposal-writer", "agent", "-approve", "command")
 	defer s.stop(t)
@@ -83,6 +85,7 @@ func TestReject(t *testing.T) {
 // A token stands for the bytes that were proposed: other bytes are refused, and
 // nothing of the approval is used up.
 func TestApprovedBytes(t *testing.T) {
+	t.Parallel()
 	f := sampleProject(t)
 	s := f.serve(t, structured, "--proposal-writer", "agent")
 	defer s.stop(t)
@@ -104,6 +107,7 @@ func TestApprovedBytes(t *testing.T) {
 // Where the project says so nobody is asked, whoever approves the rest, and only
 // there.
 func TestAuthorized(t *testing.T) {
+	t.Parallel()
 	for _, how := range []string{"token", "elicit", "command"} {
 		t.Run(how, func(t *testing.T) {
 			f := sampleProject(t)
@@ -126,6 +130,7 @@ func TestAuthorized(t *testing.T) {
 
 // TestElicit answers the dialog of a client of the SDK, in both eras.
 func TestElicit(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name   string
 		answer mcp.ElicitResult
@@ -189,6 +194,7 @@ func TestElicit(t *testing.T) {
 // The command that a reply tells can be typed in a shell, in any folder, whatever
 // the project's folder is called.
 func TestApprovalCommandInAShell(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS == "windows" {
 		t.Skip("there is no sh on Windows")
 	}

@@ -13,6 +13,7 @@ import (
 // TestContract holds the whole server, with a writer, to every promise of the
 // library, towards every kind of client.
 func TestContract(t *testing.T) {
+	t.Parallel()
 	f := sampleProject(t)
 	c := &config{root: string(f), writer: "agent", approve: mcpkit.Token}
 	newSampleServer := func() *mcp.Server {

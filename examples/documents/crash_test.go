@@ -17,6 +17,7 @@ import (
 // Whatever it had answered is there afterwards, whole; what it had not is there
 // whole or not at all.
 func TestKillWhileProposing(t *testing.T) {
+	t.Parallel()
 	const kills = 14
 	f := sampleProject(t)
 	before := f.tree(t, ".mcpdocs")
@@ -98,6 +99,7 @@ func (s *server) diffs(t *testing.T, id string) map[string]string {
 // is left unfinished, and looks at it: the status tells of the candidate, of an
 // approval that waits and of the operation, and of nothing else as of documents.
 func TestStatusWhileUnderWay(t *testing.T) {
+	t.Parallel()
 	for range 20 {
 		f := sampleProject(t)
 		s := f.serve(t, structured, "--proposal-writer", "agent", "-approve", "command")

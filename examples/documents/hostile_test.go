@@ -63,6 +63,7 @@ func hostileCalls(tool *listedTool, good args) []args {
 // arguments and compares all files but those that the server keeps, inside the
 // project and around it.
 func TestNothingCanonicalChanges(t *testing.T) {
+	t.Parallel()
 	around := folder(t.TempDir())
 	f := folder(around.path("project"))
 	if err := os.CopyFS(string(f), os.DirFS(string(sampleProject(t)))); err != nil {
@@ -142,6 +143,7 @@ func (s *server) stageLinks(t *testing.T, f folder) {
 // Nothing that the server is built from can start a process but the SDK, whose
 // client does.
 func TestStartsNoProcess(t *testing.T) {
+	t.Parallel()
 	const format = `{{if not .Standard}}{{range .Imports}}{{if eq . "os/exec"}}{{$.ImportPath}}{{"\n"}}{{end}}{{end}}{{end}}`
 	out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", "-f", format, ".").CombinedOutput()
 	if err != nil {

@@ -239,6 +239,7 @@ func apply(token string) args {
 
 // TestServe makes good and refused calls of every tool, as every kind of client.
 func TestServe(t *testing.T) {
+	t.Parallel()
 	clitest.EachEra(t, func(t *testing.T, id peer.Identity) {
 		t.Helper()
 		f := sampleProject(t)
@@ -343,6 +344,7 @@ func (s *server) checkIdentity(t *testing.T) {
 }
 
 func TestServeEndsOnSignal(t *testing.T) {
+	t.Parallel()
 	for _, sig := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
 		t.Run(sig.String(), func(t *testing.T) {
 			s := sampleProject(t).serve(t, structured)
@@ -355,6 +357,7 @@ func TestServeEndsOnSignal(t *testing.T) {
 }
 
 func TestCommandLine(t *testing.T) {
+	t.Parallel()
 	f := sampleProject(t)
 	root := []string{"--project-root", string(f)}
 	tests := []struct {

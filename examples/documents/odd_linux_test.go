@@ -12,6 +12,7 @@ import (
 // What is no document in the folder of the documents is named and left out, and
 // nothing waits for it.
 func TestOddFiles(t *testing.T) {
+	t.Parallel()
 	f := sampleProject(t)
 	f.write(t, "outside.md", "# Outside\n")
 	for name, to := range map[string]string{"docs/link.md": "outside.md", "docs/loop.md": "docs/loop.md", "docs/folder": "plans"} {

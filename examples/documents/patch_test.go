@@ -13,6 +13,7 @@ import (
 // A person carries a changeset out with the patch that is printed, and the server
 // sees that it is done.
 func TestPatch(t *testing.T) {
+	t.Parallel()
 	git, err := exec.LookPath("git")
 	if err != nil {
 		t.Skip("git is not installed")

@@ -34,6 +34,7 @@ func childrenOf(tb testing.TB, pid int) []string {
 
 // The watch sees what it looks for: this test has a child.
 func TestChildrenOf(t *testing.T) {
+	t.Parallel()
 	s := sampleProject(t).serve(t, structured)
 	if children := childrenOf(t, os.Getpid()); len(children) == 0 {
 		t.Error("a running child is not seen")

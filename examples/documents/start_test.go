@@ -15,6 +15,7 @@ const head = "schema_version: \"1.0\"\nproject: {id: lighthouse}\ndocs: docs\n"
 // What is wrong with a project is said at the start, with the place, and nothing
 // is written.
 func TestRefusedAtStart(t *testing.T) {
+	t.Parallel()
 	project := func(text string) func(f folder) error {
 		return func(f folder) error { return os.WriteFile(f.path("mcpdocs.yaml"), []byte(text), 0o600) }
 	}
@@ -113,6 +114,7 @@ func TestRefusedAtStart(t *testing.T) {
 
 // A writer needs a name that approvals can hold.
 func TestWriterName(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{"\u202ex", "\u200d", "two\nlines"} {
 		f := sampleProject(t)
 		before := f.tree(t)
@@ -129,6 +131,7 @@ func TestWriterName(t *testing.T) {
 // Who only reads does so where approvals cannot be read: status says that it does
 // not know how many wait.
 func TestReadsBesideBrokenApprovals(t *testing.T) {
+	t.Parallel()
 	f := sampleProject(t)
 	f.write(t, ".mcpdocs/tokens/approvals.log/folder", "in place of the log")
 	s := f.serve(t, structured)

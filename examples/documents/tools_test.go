@@ -108,6 +108,7 @@ func arguments() map[string]string {
 // TestToolList holds the names and arguments of all tools against what is
 // promised, in any era, with a writer or without.
 func TestToolList(t *testing.T) {
+	t.Parallel()
 	clitest.EachEra(t, func(t *testing.T, id peer.Identity) {
 		t.Helper()
 		f := sampleProject(t)
@@ -190,6 +191,7 @@ func (s *schema) has(path string) bool {
 
 // TestReplySchemas holds the names in all replies against what is promised.
 func TestReplySchemas(t *testing.T) {
+	t.Parallel()
 	s := sampleProject(t).serve(t, structured, "--proposal-writer", "agent")
 	defer s.stop(t)
 	list, _ := s.tools(t)
@@ -214,6 +216,7 @@ func TestReplySchemas(t *testing.T) {
 
 // What only reads says so, and nothing else does.
 func TestReadOnlyHints(t *testing.T) {
+	t.Parallel()
 	s := sampleProject(t).serve(t, structured)
 	defer s.stop(t)
 	list, _ := s.tools(t)
@@ -236,6 +239,7 @@ func TestReadOnlyHints(t *testing.T) {
 // may offer: the words of a shell, files, Git, builds, other projects, renderers,
 // and carrying a changeset out.
 func TestExclusions(t *testing.T) {
+	t.Parallel()
 	s := sampleProject(t).serve(t, structured, "--proposal-writer", "agent")
 	defer s.stop(t)
 	list, _ := s.tools(t)
@@ -300,6 +304,7 @@ func promisedTools() []string {
 
 // With a prefix every tool has it, and whatever names a tool names it in full.
 func TestToolPrefix(t *testing.T) {
+	t.Parallel()
 	clitest.EachEra(t, func(t *testing.T, id peer.Identity) {
 		t.Helper()
 		f := sampleProject(t)

@@ -15,6 +15,7 @@ import (
 // Without a writer every tool that changes something says why it does not, all
 // others work, and nothing at all is written.
 func TestNoWriter(t *testing.T) {
+	t.Parallel()
 	clitest.EachEra(t, func(t *testing.T, id peer.Identity) {
 		t.Helper()
 		f := sampleProject(t)
@@ -62,6 +63,7 @@ func TestNoWriter(t *testing.T) {
 
 // A server without a writer shows and previews what another one proposed.
 func TestReadOthersChangesets(t *testing.T) {
+	t.Parallel()
 	f := sampleProject(t)
 	w := f.serve(t, structured, "--proposal-writer", "agent")
 	id := w.changeset(t)
@@ -93,6 +95,7 @@ func TestReadOthersChangesets(t *testing.T) {
 
 // Changesets, candidates and tokens outlive the server.
 func TestRestart(t *testing.T) {
+	t.Parallel()
 	for _, id := range []peer.Identity{structured, perRequest} {
 		f := sampleProject(t)
 		s := f.serve(t, id, "--proposal-writer", "agent")
@@ -123,6 +126,7 @@ func TestRestart(t *testing.T) {
 
 // Two servers on one project see each other's changes at once.
 func TestTwoServers(t *testing.T) {
+	t.Parallel()
 	f := sampleProject(t)
 	a := f.serve(t, structured, "--proposal-writer", "agent")
 	b := f.serve(t, perRequest, "--proposal-writer", "agent")
@@ -150,6 +154,7 @@ func TestTwoServers(t *testing.T) {
 
 // Two servers that propose at the same moment lose nothing.
 func TestTwoServersAtOnce(t *testing.T) {
+	t.Parallel()
 	const each = 20
 	f := sampleProject(t)
 	servers := []*server{f.serve(t, structured, "--proposal-writer", "agent"), f.serve(t, perRequest, "--proposal-writer", "agent")}
@@ -187,6 +192,7 @@ func TestTwoServersAtOnce(t *testing.T) {
 // What a reply says of its source is true, and the hash is that of the file it is
 // about.
 func TestProvenance(t *testing.T) {
+	t.Parallel()
 	clitest.EachEra(t, func(t *testing.T, id peer.Identity) {
 		t.Helper()
 		f := sampleProject(t)
@@ -220,6 +226,7 @@ func TestProvenance(t *testing.T) {
 
 // A result that is too large is read in parts, which say where they come from.
 func TestDiagnostic(t *testing.T) {
+	t.Parallel()
 	f := sampleProject(t)
 	const words = 4_000
 	f.write(t, "templates/plan.md", strings.Repeat("Purpose ", words))
@@ -247,6 +254,7 @@ func TestDiagnostic(t *testing.T) {
 // The documents may be gone for a while: that is an error of each call, without
 // provenance, and over once they are back.
 func TestDocsGone(t *testing.T) {
+	t.Parallel()
 	f := sampleProject(t)
 	s := f.serve(t, structured, "--proposal-writer", "agent")
 	if err := os.Rename(f.path("docs"), f.path("away")); err != nil {

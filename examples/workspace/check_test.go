@@ -11,6 +11,7 @@ import (
 
 // TestCheck tests the exit codes that a build relies on.
 func TestCheck(t *testing.T) {
+	t.Parallel()
 	const head = "schema_version: \"1.0\"\nkind: workspace_registry\nrepos:\n"
 	const repo = "  - {repo_id: r, manifest_source: generated, entrypoints: [README.md], owner: "
 	tests := []struct {
@@ -59,6 +60,7 @@ func TestCheck(t *testing.T) {
 }
 
 func TestCheckCannotLook(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	elsewhere := filepath.Join(dir, "registry.yaml")
 	const text = "schema_version: \"1.0\"\nkind: workspace_registry\nworkspace_root: gone\nrepos: []\n"
@@ -87,6 +89,7 @@ func TestCheckCannotLook(t *testing.T) {
 
 // TestCheckEscapes keeps what a registry says from steering a terminal.
 func TestCheckEscapes(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	if err := os.Mkdir(filepath.Join(dir, "r"), 0o755); err != nil {
 		t.Fatal(err)

@@ -14,6 +14,7 @@ import (
 // TestContract holds the server to every promise of the library, towards every kind
 // of client.
 func TestContract(t *testing.T) {
+	t.Parallel()
 	reg, err := registry.Load(filepath.Join(sampleWorkspace(t), "workspace-registry.yaml"), nil)
 	if err != nil {
 		t.Fatal(err)

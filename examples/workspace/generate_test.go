@@ -13,6 +13,7 @@ import (
 
 // A generated registry serves at once, from wherever it is kept.
 func TestGenerate(t *testing.T) {
+	t.Parallel()
 	dir := sampleWorkspace(t)
 	if err := os.Remove(filepath.Join(dir, "workspace-registry.yaml")); err != nil {
 		t.Fatal(err)
@@ -80,6 +81,7 @@ func generated(t *testing.T, want string, args ...string) {
 // TestGenerateAgain adds a file and a repo to a workspace of which the registry was
 // edited by hand.
 func TestGenerateAgain(t *testing.T) {
+	t.Parallel()
 	dir := marked(t)
 	file := filepath.Join(dir, "workspace-registry.yaml")
 	generated(t, "written: 2 repos", "-root", dir)
@@ -110,6 +112,7 @@ func TestGenerateAgain(t *testing.T) {
 
 // The text does not depend on how the file is named.
 func TestGenerateWorkspaceRoot(t *testing.T) {
+	t.Parallel()
 	dir := marked(t)
 	plain, named, below := filepath.Join(dir, "workspace-registry.yaml"), filepath.Join(dir, "named.yaml"), filepath.Join(dir, "conf", "r.yaml")
 	if err := os.Mkdir(filepath.Dir(below), 0o755); err != nil {
@@ -129,6 +132,7 @@ func TestGenerateWorkspaceRoot(t *testing.T) {
 }
 
 func TestGenerateFindsNothing(t *testing.T) {
+	t.Parallel()
 	dir := marked(t)
 	file := filepath.Join(dir, "workspace-registry.yaml")
 	for _, text := range []string{"", "generated"} {
@@ -148,6 +152,7 @@ func TestGenerateFindsNothing(t *testing.T) {
 
 // TestReplace lets two updates of one text meet: one of them wins, the other is told.
 func TestReplace(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	file := filepath.Join(dir, "r.yaml")
 	put(t, file, "before")
@@ -199,6 +204,7 @@ func TestReplace(t *testing.T) {
 }
 
 func TestCreate(t *testing.T) {
+	t.Parallel()
 	file := filepath.Join(t.TempDir(), "r.yaml")
 	if err := create(file, []byte("mine")); err != nil || take(t, file) != "mine" {
 		t.Fatalf("%v, %q", err, take(t, file))
@@ -216,6 +222,7 @@ func TestCreate(t *testing.T) {
 }
 
 func TestNamed(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		file   string
 		chosen bool

@@ -10,6 +10,7 @@ import (
 // TestServeHTTP makes the calls of TestServe over HTTP: all clients use one process,
 // and SIGTERM ends it in good order while their sessions are open.
 func TestServeHTTP(t *testing.T) {
+	t.Parallel()
 	dir := sampleWorkspace(t)
 	child, url := clitest.Listen(t, "-root", dir)
 	clitest.EachEra(t, func(t *testing.T, id peer.Identity) {

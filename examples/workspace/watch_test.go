@@ -14,6 +14,7 @@ import (
 
 // TestWatch adds a repo to the registry under the server, then breaks the registry.
 func TestWatch(t *testing.T) {
+	t.Parallel()
 	clitest.EachEra(t, func(t *testing.T, id peer.Identity) {
 		t.Helper()
 		dir := sampleWorkspace(t)

@@ -149,7 +149,11 @@ func TestHostileAddresses(t *testing.T) {
 		}, 0, failure{probe.TooLarge, probe.Handshake}, "message of more than 4194304"},
 		{"redirects elsewhere", normalize.HTTP, http.RedirectHandler(elsewhere, http.StatusTemporaryRedirect).ServeHTTP, 0, failure{probe.Failed, probe.Handshake}, "points to another one"},
 		{"redirects in circles", normalize.HTTP, http.RedirectHandler("/", http.StatusTemporaryRedirect).ServeHTTP, 0, failure{probe.Failed, probe.Handshake}, "too many redirects"},
-		{"endpoint elsewhere", normalize.SSE, write("text/event-stream", "event: endpoint\ndata: "+elsewhere+"/x\n\n"), 0, failure{probe.Failed, probe.Handshake}, "points to another one"},
+		{"endpoint elsewhere", normalize.SSE, func(w http.ResponseWriter, r *http.Request) {
+			write("text/event-stream", "event: endpoint\ndata: "+elsewhere+"/x\n\n")(w, r)
+			http.NewResponseController(w).Flush()
+			<-r.Context().Done() // a stream that ends would be another fault
+		}, 0, failure{probe.Failed, probe.Handshake}, "points to another one"},
 		{"stream ends", normalize.SSE, write("text/event-stream", "event: endpoint\ndata: /x\n\n"), 0, failure{probe.Failed, probe.Handshake}, ""},
 	}
 	for _, test := range tests {
