@@ -2,7 +2,6 @@ package changeset
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"path"
 
@@ -51,11 +50,7 @@ func (s *Store) put(p string, data []byte) error {
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(data)
-	if err == nil {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err == nil {
+	if err = rootfs.Fill(f, data); err == nil {
 		err = s.files.Rename(temp, p)
 	}
 	if err != nil {

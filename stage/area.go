@@ -60,7 +60,7 @@ func (a *Area) setUp(op string) error {
 		return nil
 	}
 	if err == nil {
-		err = fill(f, []byte("*\n"))
+		err = rootfs.Fill(f, []byte("*\n"))
 	}
 	if err == nil {
 		err = a.files.SyncDir(a.opts.Dir)
@@ -94,15 +94,6 @@ func unlock(op string, l rootfs.Unlocker) error {
 	return wrap(CodeIO, op, "", l.Unlock())
 }
 
-// fill writes data to a new file, makes it durable and closes it.
-func fill(f rootfs.NewFile, data []byte) error {
-	_, err := f.Write(data)
-	if err == nil {
-		err = f.Sync()
-	}
-	return errors.Join(err, f.Close())
-}
-
 // put makes data the content of the area's own file at dir/name, durably and
 // at once. The caller holds the lock. placed is false if the file is surely
 // what it was before.
@@ -115,7 +106,7 @@ func (a *Area) put(dir, name string, data []byte) (placed bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	if err := fill(f, data); err != nil {
+	if err := rootfs.Fill(f, data); err != nil {
 		return false, errors.Join(err, a.removeFile(temp))
 	}
 	if err := a.files.Rename(temp, dir+"/"+name); err != nil {

@@ -278,7 +278,7 @@ func (a *Area) makeNew(in *intent, i int, generated []byte) error {
 	}
 	f, err := a.files.Create(in.temp(i), s.Mode)
 	if err == nil {
-		err = fill(f, generated)
+		err = rootfs.Fill(f, generated)
 	}
 	return wrap(CodeTarget, "promote", s.Path, err)
 }

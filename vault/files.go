@@ -148,11 +148,7 @@ func makeFile(root files, name string, data []byte) error {
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(data)
-	if err == nil {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err != nil {
+	if err := rootfs.Fill(f, data); err != nil {
 		return errors.Join(err, root.Remove(name))
 	}
 	return nil

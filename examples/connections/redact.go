@@ -3,6 +3,8 @@ package main
 import (
 	"regexp"
 	"strings"
+
+	"github.com/mcpcontract/mcpcontract/internal/argpair"
 )
 
 // hidden stands in the place of a secret.
@@ -47,7 +49,7 @@ func redactArgs(args []string) []string {
 	out := make([]string, len(args))
 	after := false // the argument before is the option of a secret
 	for i, arg := range args {
-		name, value, sep := cutPair(arg)
+		name, value, sep := argpair.Cut(arg, secretName.MatchString)
 		named := sep != "" && secretName.MatchString(name)
 		switch {
 		case after && !strings.HasPrefix(arg, "-"):
@@ -60,17 +62,4 @@ func redactArgs(args []string) []string {
 		after = sep == "" && strings.HasPrefix(arg, "-") && secretName.MatchString(arg)
 	}
 	return out
-}
-
-// cutPair cuts NAME=value, Name: value and --option=value. The name of an
-// option that holds such a pair is a part of the name.
-func cutPair(arg string) (name, value, sep string) {
-	i := strings.IndexAny(arg, "=:")
-	if i < 0 || strings.HasPrefix(arg[i:], "://") {
-		return arg, "", ""
-	}
-	if inner, rest, innerSep := cutPair(arg[i+1:]); innerSep != "" && !secretName.MatchString(arg[:i]) {
-		return arg[:i+1] + inner, rest, innerSep
-	}
-	return arg[:i], arg[i+1:], arg[i : i+1]
 }

@@ -193,11 +193,7 @@ func create(file string, data []byte) (err error) {
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(data)
-	if err == nil {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err != nil {
+	if err := rootfs.Fill(f, data); err != nil {
 		return errors.Join(err, os.Remove(file))
 	}
 	return nil

@@ -36,6 +36,16 @@ type NewFile interface {
 	Close() error
 }
 
+// Fill writes data to a new file, makes it durable and closes it, also when that
+// fails. The error holds all that went wrong.
+func Fill(f NewFile, data []byte) error {
+	_, err := f.Write(data)
+	if err == nil {
+		err = f.Sync()
+	}
+	return errors.Join(err, f.Close())
+}
+
 // Unlocker is a lock that is held, such as a [Lock].
 type Unlocker interface{ Unlock() error }
 

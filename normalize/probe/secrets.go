@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/mcpcontract/mcpcontract/internal/argpair"
 	"github.com/mcpcontract/mcpcontract/normalize"
 )
 
@@ -251,7 +252,7 @@ func argSecrets(args []string) []string {
 	var out []string
 	after := false // the argument before is the option of a secret
 	for _, arg := range args {
-		name, value, sep := cutPair(arg)
+		name, value, sep := argpair.Cut(arg, secretName.MatchString)
 		switch {
 		case after && (!strings.HasPrefix(arg, "-") || dashed(arg)):
 			out = append(out, arg)
@@ -270,19 +271,6 @@ func argSecrets(args []string) []string {
 func dashed(arg string) bool {
 	return len(arg) >= 2*wholeWord && strings.ContainsAny(arg, "0123456789") && !strings.ContainsAny(arg, "=. ") &&
 		strings.ContainsFunc(arg, unicode.IsLetter)
-}
-
-// cutPair cuts NAME=value, Name: value and --option=value. The name of an
-// option that holds such a pair is a part of the name.
-func cutPair(arg string) (name, value, sep string) {
-	i := strings.IndexAny(arg, "=:")
-	if i < 0 || strings.HasPrefix(arg[i:], "://") {
-		return arg, "", ""
-	}
-	if inner, rest, innerSep := cutPair(arg[i+1:]); innerSep != "" && !secretName.MatchString(arg[:i]) {
-		return arg[:i+1] + inner, rest, innerSep
-	}
-	return arg[:i], arg[i+1:], arg[i : i+1]
 }
 
 // urlSecrets gives what may be secret in an address: user and password, the

@@ -86,7 +86,7 @@ func (q Query) Open(cursor, snapshot string) (int, error) {
 		return 0, err
 	}
 	if p.Snapshot != snapshot {
-		return 0, Changed()
+		return 0, changed()
 	}
 	return p.Next, nil
 }
@@ -118,8 +118,8 @@ func (q Query) SealValue(v any) (string, error) {
 	return q.pager.sealer.Seal(plain, q.bound)
 }
 
-// Changed is the error of a cursor whose snapshot is gone.
-func Changed() error {
+// changed is the error of a cursor whose snapshot is gone.
+func changed() error {
 	return &result.Error{Code: CodeSnapshotChanged, Message: "the content changed since the cursor was made; start again without a cursor"}
 }
 
