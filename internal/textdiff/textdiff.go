@@ -120,22 +120,33 @@ func slide(a, b text, edits []Edit, i int) {
 	if i+1 < len(edits) {
 		hi = end + (edits[i+1].OldStart - e.OldEnd) - 1
 	}
-	up, down := 0, 0
+	up, down := repeats(t, start, end, lo, hi)
+	by := bestSlide(t, start, end, up, down)
+	*e = Edit{e.OldStart + by, e.OldEnd + by, e.NewStart + by, e.NewEnd + by}
+}
+
+// repeats counts how many lines the run of lines from start to end can slide up
+// and down within lo and hi, and still be the same text.
+func repeats(t text, start, end, lo, hi int) (up, down int) {
 	for start-up > lo && bytes.Equal(t.token(start-up-1), t.token(end-up-1)) {
 		up++
 	}
 	for end+down < hi && bytes.Equal(t.token(start+down), t.token(end+down)) {
 		down++
 	}
-	by := down
+	return up, down
+}
+
+// bestSlide returns the lowest place at which the run begins a paragraph, or the
+// lowest there is.
+func bestSlide(t text, start, end, up, down int) int {
 	for s := down; s >= -up; s-- {
 		first, last := t.token(start+s), t.token(end+s-1)
 		if !blank(first) && (start+s == 0 && blank(last) || start+s > 0 && blank(t.token(start+s-1))) {
-			by = s
-			break
+			return s
 		}
 	}
-	*e = Edit{e.OldStart + by, e.OldEnd + by, e.NewStart + by, e.NewEnd + by}
+	return down
 }
 
 func blank(line []byte) bool { return len(bytes.TrimSpace(line)) == 0 }
