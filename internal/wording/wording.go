@@ -16,17 +16,24 @@ import (
 // Mark stands where a text was cut.
 const Mark = "..."
 
-// Clip returns s, or its first bytes and [Mark] when s is longer than limit
-// bytes. It never splits a character, so it may keep up to three bytes less
-// than limit. The mark is not counted.
-func Clip(s string, limit int) string {
+// Head returns s, or as much of its front as fits limit bytes without splitting a
+// character, so up to three bytes less.
+func Head(s string, limit int) string {
 	if len(s) <= limit {
 		return s
 	}
 	for limit > 0 && !utf8.RuneStart(s[limit]) {
 		limit--
 	}
-	return s[:limit] + Mark
+	return s[:limit]
+}
+
+// Clip is [Head] with a [Mark] where s was cut. The mark is not counted.
+func Clip(s string, limit int) string {
+	if len(s) <= limit {
+		return s
+	}
+	return Head(s, limit) + Mark
 }
 
 // Quote returns s as a Go string literal on one line, cut like [Clip] before

@@ -61,6 +61,9 @@ func TestClip(t *testing.T) {
 			if got := wording.Clip(test.in, test.limit); got != test.want {
 				t.Errorf("Clip(%q, %d) = %q, want %q", test.in, test.limit, got, test.want)
 			}
+			if got, want := wording.Head(test.in, test.limit), strings.TrimSuffix(test.want, wording.Mark); got != want {
+				t.Errorf("Head(%q, %d) = %q, want %q", test.in, test.limit, got, want)
+			}
 		})
 	}
 }

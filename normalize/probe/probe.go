@@ -11,6 +11,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 
+	"github.com/mcpcontract/mcpcontract/internal/wording"
 	"github.com/mcpcontract/mcpcontract/normalize"
 )
 
@@ -259,7 +260,7 @@ func (p *probe) spoke() {
 func (p *probe) skip(line []byte) bool {
 	p.mu.Lock()
 	if p.noise.lines == 0 {
-		p.noise.first = firstBytes(string(line), maxFirst)
+		p.noise.first = wording.Clip(string(line), maxFirst)
 	}
 	p.noise.lines++
 	p.noise.bytes += len(line)
@@ -282,7 +283,7 @@ func (p *probe) skip(line []byte) bool {
 // show gives a text of the server for a message: quoted by the caller, without
 // secrets, one line, short.
 func (p *probe) show(s string) string {
-	return firstBytes(p.errors.text(oneLine(clean(s)), false), 200)
+	return wording.Clip(p.errors.text(oneLine(clean(s)), false), 200)
 }
 
 // name gives a name that the server reports.
@@ -293,5 +294,5 @@ func (p *probe) name(s string) string {
 	if len(read) < len(s) {
 		shown += "..."
 	}
-	return firstBytes(shown, maxName-3)
+	return wording.Clip(shown, maxName-3)
 }

@@ -190,17 +190,6 @@ func clean(s string) string {
 	}, strings.ToValidUTF8(s, "\uFFFD"))
 }
 
-// firstBytes gives at most n bytes of the front of s, whole characters.
-func firstBytes(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n] + "..."
-}
-
 // lastBytes gives at most n bytes of the end of s, whole characters.
 func lastBytes(s string, n int) string {
 	if len(s) <= n {

@@ -5,7 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
-	"unicode/utf8"
+
+	"github.com/mcpcontract/mcpcontract/internal/wording"
 )
 
 // A scanner finds the headings and links of a Markdown text, line by line. It
@@ -203,7 +204,7 @@ func (s *scanner) addSection(level int, title []byte, start int) {
 		s.ambiguous = true
 		return
 	}
-	t := cut(oneLine(strings.ToValidUTF8(string(title), "\ufffd")), MaxID)
+	t := wording.Head(oneLine(strings.ToValidUTF8(string(title), "\ufffd")), MaxID)
 	s.sections = append(s.sections, Section{Name: s.name(t), Title: t, Level: level, Start: start})
 }
 
@@ -384,16 +385,5 @@ func anchor(title string) string {
 	if name == "" {
 		return "section"
 	}
-	return cut(name, 200)
-}
-
-// cut shortens a text to at most limit bytes, at the end of a character.
-func cut(s string, limit int) string {
-	if len(s) <= limit {
-		return s
-	}
-	for limit > 0 && !utf8.RuneStart(s[limit]) {
-		limit--
-	}
-	return s[:limit]
+	return wording.Head(name, 200)
 }
