@@ -53,8 +53,9 @@ func (p *probe) explain(work context.Context, err error) error {
 	default:
 		e = p.refused(err)
 	}
-	e.Stderr = p.stderr
-	return e
+	told := *e // goroutines of the SDK may still read the error that ended the probe
+	told.Stderr = p.stderr
+	return &told
 }
 
 // timedOut is the error of a probe whose time is over.
