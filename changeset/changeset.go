@@ -81,7 +81,7 @@ type NewNode struct {
 	Title string
 	// Path is where the file goes, relative to the docs folder, ending in .md.
 	Path string
-	// Text is the Markdown text after the front matter.
+	// Text is the Markdown text after the front matter; it has none of its own.
 	Text string
 	// Status is at most 64 bytes on one line; "" leaves it out.
 	Status string
@@ -93,7 +93,7 @@ type NewNode struct {
 // the limits are those of [NewNode]. An id cannot be changed, since others may
 // refer to it: propose a new node and delete the old one.
 type NodeEdit struct {
-	// Text is the Markdown text after the front matter.
+	// Text is the Markdown text after the front matter; it has none of its own.
 	Text *string
 	// Kind, Title and Status are fields of the front matter.
 	Kind, Title, Status *string

@@ -1,6 +1,7 @@
 package changeset
 
 import (
+	"errors"
 	"path"
 	"slices"
 	"strings"
@@ -88,6 +89,11 @@ func (s *Store) checkEdit(e NodeEdit) error {
 		if err := checkText(opPropose, "text", *e.Text, s.opts.MaxFileBytes); err != nil {
 			return err
 		}
+		// It would stand below the front matter that the file gets or has, where
+		// nothing reads it: who wrote it means something else.
+		if page.Fronted([]byte(*e.Text)) {
+			return refusef(CodeProposal, opPropose, "the text begins with front matter; leave that out and set its fields beside the text, or begin the text with an empty line if it is none")
+		}
 	}
 	return first(
 		checkWord("title", e.Title, maxTitle, false),
@@ -137,6 +143,9 @@ func checkTags(list *[]string) error {
 // node would be gone as soon as it was carried out.
 func (s *Store) checkPath(p string) error {
 	if err := rootfs.Check(p); err != nil {
+		if e, ok := errors.AsType[*rootfs.Error](err); ok && e.Err != nil {
+			err = e.Err // which path it is, and that it is refused, is said anyway
+		}
 		return &Error{Code: CodePath, Op: opPropose, Path: p, Err: err}
 	}
 	detail := ""

@@ -217,6 +217,7 @@ func TestRefused(t *testing.T) {
 		{"status of two lines", node(func(n *changeset.NewNode) { n.Status = "a\rb" }), changeset.CodeProposal},
 		{"text with NUL", node(func(n *changeset.NewNode) { n.Text = "a\x00" }), changeset.CodeProposal},
 		{"text that is not UTF-8", node(func(n *changeset.NewNode) { n.Text = "\xff" }), changeset.CodeProposal},
+		{"text with front matter", node(func(n *changeset.NewNode) { n.Text = "---\nid: new\ntitle: Other\n---\nText\n" }), changeset.CodeProposal},
 		{"long text", node(func(n *changeset.NewNode) { n.Text = long + "x" }), changeset.CodeTooLarge},
 		{"text that is too long with its front matter", node(func(n *changeset.NewNode) { n.Text = long }), changeset.CodeTooLarge},
 		{"many tags", node(func(n *changeset.NewNode) { n.Tags = slices.Repeat([]string{"a"}, 65) }), changeset.CodeTooMany},
@@ -239,6 +240,7 @@ func TestRefused(t *testing.T) {
 		{"empty title", edit(changeset.NodeEdit{Title: new("")}), changeset.CodeProposal},
 		{"empty kind", edit(changeset.NodeEdit{Kind: new("")}), changeset.CodeProposal},
 		{"tags too long", edit(changeset.NodeEdit{Tags: new([]string{"a", long})}), changeset.CodeTooLarge},
+		{"updated text with front matter", edit(changeset.NodeEdit{Text: new("---\nstatus: done\n---\nText\n")}), changeset.CodeProposal},
 		{"updated text too long", edit(changeset.NodeEdit{Text: new(long)}), changeset.CodeTooLarge},
 
 		{"move that leaves", move("../../setup.md"), changeset.CodePath},

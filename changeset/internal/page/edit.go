@@ -314,9 +314,7 @@ func unknown(root *yamldoc.Node) []*yamldoc.Node {
 		return nil
 	}
 	for i := 0; i+1 < len(root.Content); i += 2 {
-		switch root.Content[i].Value {
-		case keyID, keyKind, keyTitle, keyStatus, keyDependsOn, keyTags:
-		default:
+		if !isField(root.Content[i].Value) {
 			list = append(list, root.Content[i], root.Content[i+1])
 		}
 	}

@@ -123,6 +123,33 @@ func (p *Page) readFront(text []byte) {
 	}
 }
 
+// Fronted reports whether a text that is to be a body begins with front matter:
+// with a mapping between two fences, or with lines that set a field where that
+// is no YAML. Two rules around a paragraph are none.
+func Fronted(body []byte) bool {
+	src := split(body)
+	if !src.fenced {
+		return false
+	}
+	front := body[src.start:src.end]
+	if root, _ := parseFront(front); root != nil {
+		return true
+	}
+	for at := 0; at < len(front); {
+		line, next := lineAt(front, at)
+		if key, _, ok := bytes.Cut(line, []byte(":")); ok && isField(string(bytes.TrimSpace(key))) {
+			return true
+		}
+		at = next
+	}
+	return false
+}
+
+// isField reports whether a key of front matter has a meaning.
+func isField(key string) bool {
+	return slices.Contains([]string{keyID, keyKind, keyTitle, keyStatus, keyDependsOn, keyTags}, key)
+}
+
 // faultsOf gives the faults of any error of parseFront.
 func faultsOf(err error) []*yamldoc.Error {
 	if err == nil {

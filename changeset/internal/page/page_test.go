@@ -306,6 +306,31 @@ func TestEditBodyLikeFront(t *testing.T) {
 	}
 }
 
+func TestFronted(t *testing.T) {
+	for name, tc := range map[string]struct {
+		body string
+		want bool
+	}{
+		"fields":                  {"---\nid: a\n---\nText\n", true},
+		"fields of others":        {"---\nweight: 3\n---\n", true},
+		"one mapping in braces":   {"---\n{id: a}\n---\n", true},
+		"after a byte order mark": {"\ufeff---\r\nid: a\r\n--- \r\n", true},
+		"that cannot be read":     {"---\nother\n title : [\n---\n", true},
+		"nothing":                 {"---\n---\nText\n", false},
+		"two rules":               {"---\n\nA remark: see *there*.\nMore\n\n---\n", false},
+		"two rules and a list":    {"---\n- a\n- b\n---\n", false},
+		"words of fields":         {"---\n**kind** of [\nsubtitle: [\n---\n", false},
+		"one rule":                {"---\nid: a\n", false},
+		"after an empty line":     {"\n---\nid: a\n---\n", false},
+		"plain":                   {"# A\n\n---\nid: a\n---\n", false},
+		"empty":                   {"", false},
+	} {
+		if got := page.Fronted([]byte(tc.body)); got != tc.want {
+			t.Errorf("%s: Fronted(%q) = %v", name, tc.body, got)
+		}
+	}
+}
+
 func TestEditRefuses(t *testing.T) {
 	title, lines, long, bad := "T", "a\nb", strings.Repeat("x", page.MaxID+1), "a]]"
 	twice := []string{"a", "a"}
