@@ -212,8 +212,8 @@ func (d *draft) allowed(asked Op, o Operation, c contents) error {
 		if p == nil {
 			continue
 		}
-		if code, what := p.refuses(r); code != "" {
-			return &Error{Code: code, Op: opPropose, ID: o.ID, Path: cmp.Or(o.NewPath, o.OldPath), Detail: fmt.Sprintf("%.160q", what)}
+		if no := p.refuses(r); no.code != "" {
+			return &Error{Code: no.code, Op: opPropose, ID: o.ID, Path: cmp.Or(o.NewPath, o.OldPath), Detail: no.detail()}
 		}
 	}
 	return nil

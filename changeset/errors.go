@@ -46,6 +46,10 @@ const (
 	CodeKind Code = "kind_not_allowed"
 	// CodePathNotAllowed means that the policy does not allow the path (P).
 	CodePathNotAllowed Code = "path_not_allowed"
+	// CodePathRepeats means that a path begins with the docs folder that it is
+	// relative to, as if it were relative to the root. It is the code of a
+	// [Problem] only, and a warning.
+	CodePathRepeats Code = "path_repeats_docs"
 	// CodePath means that the path of a node breaks the rules for paths, or
 	// does not end in .md.
 	CodePath Code = "path_invalid"
@@ -153,6 +157,7 @@ func (c Code) text() string {
 		CodeOperation:      "the policy does not allow the operation",
 		CodeKind:           "the policy does not allow the kind",
 		CodePathNotAllowed: "the policy does not allow the path",
+		CodePathRepeats:    "the path repeats the docs folder, which it is relative to; leave the folder out",
 		CodePath:           "path refused",
 		CodeDangling:       "a reference leads nowhere",
 		CodeCycle:          "nodes depend on each other",

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/mcpcontract/mcpcontract/internal/pattern"
+	"github.com/mcpcontract/mcpcontract/internal/wording"
 )
 
 // A Policy says what a writer may propose. It is checked when something is
@@ -64,23 +65,45 @@ type reach struct {
 	paths []string
 }
 
-// refuses returns the first part of r that a policy does not allow, and "" if
-// it allows all.
-func (p *Policy) refuses(r reach) (Code, string) {
+// A refusal is what a policy does not allow.
+type refusal struct {
+	code    Code // "" if it allows all
+	what    string
+	allowed []string // in place of it
+}
+
+// refuses returns the first part of r that a policy does not allow.
+func (p *Policy) refuses(r reach) refusal {
 	for _, op := range r.ops {
 		if !slices.Contains(p.Allow, Op(op)) {
-			return CodeOperation, op
+			return refusal{CodeOperation, op, opNames(p.Allow)}
 		}
 	}
 	for _, kind := range r.kinds {
 		if len(p.Kinds) > 0 && !slices.Contains(p.Kinds, kind) {
-			return CodeKind, kind
+			return refusal{CodeKind, kind, p.Kinds}
 		}
 	}
 	for _, at := range r.paths {
 		if len(p.Paths) > 0 && !pattern.Match(p.Paths, at) {
-			return CodePathNotAllowed, at
+			return refusal{CodePathNotAllowed, at, p.Paths}
 		}
 	}
-	return "", ""
+	return refusal{}
+}
+
+func opNames(ops []Op) []string {
+	names := make([]string, len(ops))
+	for i, op := range ops {
+		names[i] = string(op)
+	}
+	return names
+}
+
+// detail says what was refused and what would not be.
+func (r refusal) detail() string {
+	if len(r.allowed) == 0 {
+		return wording.Quote(r.what, 160)
+	}
+	return wording.Quote(r.what, 160) + "; it allows " + wording.QuoteAll(r.allowed, 8, maxWord)
 }

@@ -85,6 +85,9 @@ func TestPolicyOfKinds(t *testing.T) {
 	id := begin(t, w)
 	_, err = w.ProposeUpdate(t.Context(), id, "setup", changeset.NodeEdit{Kind: new("spec")})
 	wantCode(t, err, changeset.CodeKind)
+	if !strings.HasSuffix(err.Error(), `: "spec"; it allows "guide"`) {
+		t.Errorf("%v does not say what is allowed", err)
+	}
 	_, err = w.ProposeCreate(t.Context(), id, changeset.NewNode{ID: "new", Kind: "guide", Title: "New", Path: "new.md"})
 	wantCode(t, err, "")
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/mcpcontract/mcpcontract/changeset/internal/review"
 	"github.com/mcpcontract/mcpcontract/internal/canon"
 	"github.com/mcpcontract/mcpcontract/internal/rootfs"
+	"github.com/mcpcontract/mcpcontract/internal/wording"
 )
 
 // renderers are the names of the fixed registry. Nothing can be added to it.
@@ -21,7 +22,11 @@ const maxPreviews = 1024
 func (s *Store) view(op, id string) (View, error) {
 	i := slices.IndexFunc(s.opts.Views, func(v View) bool { return v.ID == id })
 	if i < 0 {
-		return View{}, refusef(CodeView, op, "%.80q", id)
+		ids := make([]string, len(s.opts.Views))
+		for i, v := range s.opts.Views {
+			ids[i] = v.ID
+		}
+		return View{}, refusef(CodeView, op, "%s; declared: %s", wording.Quote(id, 80), cmp.Or(wording.QuoteAll(ids, 8, maxWord), "none"))
 	}
 	return s.opts.Views[i], nil
 }

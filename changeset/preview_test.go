@@ -225,6 +225,9 @@ func TestPreviewRefused(t *testing.T) {
 		wantCode(t, err, changeset.CodeView)
 		_, err = p.store.Render(t.Context(), view)
 		wantCode(t, err, changeset.CodeView)
+		if !strings.HasSuffix(err.Error(), `; declared: "review", "outline"`) {
+			t.Errorf("%v does not say which views there are", err)
+		}
 	}
 	for _, id := range []string{"", "../../docs/setup", id + "/..", "cs-" + strings.Repeat("b", 26)} {
 		_, err := p.store.Preview(t.Context(), id, "review")

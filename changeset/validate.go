@@ -5,8 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
+
+	"github.com/mcpcontract/mcpcontract/internal/rootfs"
 )
 
 // Limits of what Validate reports.
@@ -30,9 +33,11 @@ const (
 //     was bound to the name of the writer in this process, or Options.Policy,
 //     does not allow it,
 //   - too_large, too_many: it goes beyond Options,
-//   - what the validators say.
+//   - path_repeats_docs, a warning: a path begins with the docs folder that it is
+//     relative to, where the project has no folder of that name,
+//   - what the validators say, as errors or as warnings.
 //
-// All of these are errors, except that a validator may warn. At most 1,000
+// All others are errors. At most 1,000
 // problems are returned, then one with code too_many. Nothing is written.
 //
 // The error's code is changeset_unknown, changeset_damaged, source_failed, or
@@ -60,6 +65,7 @@ func (s *Store) validate(ctx context.Context, r *record, snap *Snapshot) (Valida
 	c.cycles()
 	c.policies()
 	c.limits()
+	c.misplaced()
 	for _, v := range s.opts.Validators {
 		if err := ctx.Err(); err != nil {
 			return Validation{}, err
@@ -212,8 +218,8 @@ func (c *checker) dangling() {
 func (c *checker) policies() {
 	for _, p := range c.store.policies(c.Writer) {
 		for i, o := range c.Operations {
-			if code, what := p.refuses(o.reach(c.files[i])); code != "" {
-				c.add(code, o, "%s: %.160q", code.text(), what)
+			if no := p.refuses(o.reach(c.files[i])); no.code != "" {
+				c.add(no.code, o, "%s: %.160q", no.code.text(), no.what)
 			}
 		}
 	}
@@ -237,6 +243,23 @@ func (c *checker) limits() {
 	}
 	if total > opts.MaxBytes {
 		c.add(CodeTooLarge, Operation{}, "the files have %d bytes together, the limit is %d", total, opts.MaxBytes)
+	}
+}
+
+// misplaced finds paths that repeat the docs folder, which they are relative to.
+// It is a warning, and none if the project has such a folder: there may be a
+// reason.
+func (c *checker) misplaced() {
+	docs := rootfs.FoldKey(c.store.opts.Docs) + "/"
+	within := func(p string) bool { return strings.HasPrefix(rootfs.FoldKey(p), docs) }
+	if slices.ContainsFunc(c.base.Nodes, func(n Node) bool { return within(n.Path) }) {
+		return
+	}
+	for _, o := range c.Operations {
+		if within(o.NewPath) {
+			c.add(CodePathRepeats, o, "%s; it would be %.300q", CodePathRepeats.text(), path.Join(c.store.opts.Docs, o.NewPath))
+			c.problems[len(c.problems)-1].Severity = SeverityWarning
+		}
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -324,5 +326,47 @@ func TestValidateMany(t *testing.T) {
 	}
 	if last := v.Problems[1000]; last.Code != "too_many" || last.Message != "101 more problems are left out" {
 		t.Errorf("the last problem is %+v", last)
+	}
+}
+
+// TestRepeatsDocs proposes paths as if they were relative to the root.
+func TestRepeatsDocs(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name, docs string
+		file       string // of the project
+		step       string
+		want       []string
+	}{
+		{"a new node", "docs", "old.md", "create new docs/new.md", []string{"(path_repeats_docs new)"}},
+		{"in other case", "docs", "old.md", "create new Docs/a/new.md", []string{"(path_repeats_docs new)"}},
+		{"a move", "docs", "old.md", "move old docs/old.md", []string{"(path_repeats_docs old)"}},
+		{"a folder in a folder", "a/docs", "old.md", "move old a/docs/old.md", []string{"(path_repeats_docs old)"}},
+		{"a part of the folder", "a/docs", "old.md", "move old docs/old.md", nil},
+		{"a longer name", "docs", "old.md", "create new docs2/new.md", nil},
+		{"further below", "docs", "old.md", "create new a/docs/new.md", nil},
+		{"a folder that is there", "docs", "docs/old.md", "create new docs/new.md", nil},
+		{"the root", ".", "old.md", "create new docs/new.md", nil},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			p := &project{dir: dir}
+			p.write(t, path.Join(test.docs, test.file), "---\nid: old\n---\nOld.\n")
+			store, err := changeset.Open(dir, folder(filepath.Join(dir, filepath.FromSlash(test.docs))), &changeset.Options{Docs: test.docs})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer store.Close()
+			p.store = store
+			w := p.writer(t, "ada")
+			id := begin(t, w)
+			if _, err := propose(t, w, id, test.step); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(test.want, p.problems(t, id)); diff != "" {
+				t.Errorf("problems (-want +got):\n%s", diff)
+			}
+		})
 	}
 }
