@@ -11,7 +11,7 @@ type (
 
 // OpenOn opens a store on any file system, with ids that id makes.
 func OpenOn(f Files, src Source, opts *Options, id func() string) (*Store, error) {
-	full, err := opts.withDefaults()
+	full, err := opts.withDefaults(src)
 	if err != nil {
 		return nil, err
 	}

@@ -57,9 +57,9 @@ type Proposal struct {
 // Options says what a store is for. Nil and the zero value are the default.
 type Options struct {
 	// Docs is the folder of the canonical files, relative to the root; "" means
-	// "docs". No folder below may overlap it. If it is the root itself, ".",
-	// they must be in folders whose names begin with a dot, where no document
-	// can be.
+	// the one that the source names, see [Source], else "docs". No folder below
+	// may overlap it. If it is the root itself, ".", they must be in folders
+	// whose names begin with a dot, where no document can be.
 	Docs string
 	// Changesets and Previews are the two folders that are written to, relative
 	// to the root; "" means ".mcpdocs/changesets" and ".mcpdocs/previews". They
@@ -111,14 +111,21 @@ const (
 	maxName        = 2 * maxWord // of a file that the store makes: an id, a view and an extension
 )
 
-// withDefaults returns a copy of o with its zero fields set, or the first rule
-// that o breaks.
-func (o *Options) withDefaults() (Options, error) {
+// withDefaults returns a copy of o with its zero fields set, for a store on src,
+// or the first rule that o breaks.
+func (o *Options) withDefaults(src Source) (Options, error) {
 	if o == nil {
 		o = &Options{}
 	}
+	docs := "docs"
+	if f, ok := src.(interface{ Docs() string }); ok {
+		docs = f.Docs()
+		if o.Docs != "" && o.Docs != docs {
+			return Options{}, refusef(CodeOptions, "open", "Docs is %.160q, and the source reads %.160q", o.Docs, docs)
+		}
+	}
 	full := Options{
-		Docs:          cmp.Or(o.Docs, "docs"),
+		Docs:          cmp.Or(o.Docs, docs),
 		Changesets:    cmp.Or(o.Changesets, ".mcpdocs/changesets"),
 		Previews:      cmp.Or(o.Previews, ".mcpdocs/previews"),
 		Views:         slices.Clone(o.Views),

@@ -168,3 +168,42 @@ func TestFoldersMoveLater(t *testing.T) {
 		t.Errorf("before %v, after %v", before, after)
 	}
 }
+
+// A placed source says which folder it reads.
+type placed struct {
+	folder
+
+	docs string
+}
+
+func (p placed) Docs() string { return p.docs }
+
+// TestOpenPlaced checks that options and source cannot speak of two folders.
+func TestOpenPlaced(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name string
+		docs string // of the source
+		opts changeset.Options
+		want changeset.Code
+	}{
+		{"by default", "docs", changeset.Options{}, ""},
+		{"both say so", "pages", changeset.Options{Docs: "pages"}, ""},
+		{"only the source says so", "pages", changeset.Options{Changesets: "docs/a"}, ""},
+		{"another", "pages", changeset.Options{Docs: "docs"}, changeset.CodeOptions},
+		{"another spelling", "pages", changeset.Options{Docs: "Pages"}, changeset.CodeOptions},
+		{"changesets in it", "pages", changeset.Options{Changesets: "pages/a"}, changeset.CodeOptions},
+		{"previews in the root", ".", changeset.Options{Previews: "previews"}, changeset.CodeOptions},
+		{"no folder", "../pages", changeset.Options{}, changeset.CodeOptions},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			s, err := changeset.Open(dir, placed{folder(dir), test.docs}, &test.opts)
+			if s != nil {
+				defer s.Close()
+			}
+			wantCode(t, err, test.want)
+		})
+	}
+}

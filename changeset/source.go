@@ -9,6 +9,10 @@ import "context"
 // Both methods are called from several goroutines at once. An error, or a
 // panic, of either becomes an [*Error] with code source_failed.
 //
+// A source whose documents are in a folder below the root of the store should
+// have a method Docs() string too, which returns that folder as in Options.Docs:
+// then [Open] keeps what is written out of it even if the options forget to.
+//
 // [docgraph]: https://pkg.go.dev/github.com/mcpcontract/mcpcontract/changeset/docgraph
 type Source interface {
 	// Snapshot returns the project as it is now. It should be cheap when

@@ -35,11 +35,11 @@ type Store struct {
 // of the operating system, whose canonical files src reads. Nothing is written
 // before it is needed.
 //
-// The error's code is changeset_options_invalid, also if a folder to be written
-// to leads through a link or is none, or changeset_io if the directory cannot
-// be opened.
+// The error's code is changeset_options_invalid, also if the source reads another
+// folder than Options.Docs or a folder to be written to leads through a link or
+// is none, or changeset_io if the directory cannot be opened.
 func Open(root string, src Source, opts *Options) (*Store, error) {
-	full, err := opts.withDefaults()
+	full, err := opts.withDefaults(src)
 	if err != nil {
 		return nil, err
 	}

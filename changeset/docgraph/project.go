@@ -54,10 +54,12 @@ type Project struct {
 
 	// turn holds one value while nobody refreshes; it guards what follows, and
 	// unlike a mutex it can be waited for together with a context.
-	turn  chan struct{}
-	files map[string]*file // by path
-	odd   []changeset.Problem
-	graph *Graph // of the files, nil before the first refresh
+	turn   chan struct{}
+	walker *rootfs.Walker
+	infos  []rootfs.Info // the memory of list
+	files  []*file       // in the order of their paths
+	odd    []changeset.Problem
+	graph  *Graph // of the files, nil before the first refresh
 }
 
 // Open opens the project in the directory dir, in the form of the operating
@@ -76,7 +78,8 @@ func Open(dir string, opts *Options) (*Project, error) {
 		_ = root.Close() // never fails
 		return nil, &Error{Code: CodeDocs, Op: "open", Path: o.Docs, Detail: "make the folder, or declare another", Err: err}
 	}
-	p := &Project{opts: o, root: root, turn: make(chan struct{}, 1)}
+	walker := root.Walker(o.Docs, &rootfs.Limits{Entries: 100_000 + 4*o.MaxFiles})
+	p := &Project{opts: o, root: root, walker: walker, turn: make(chan struct{}, 1)}
 	p.turn <- struct{}{}
 	return p, nil
 }
@@ -133,6 +136,10 @@ func containsControl(s string) bool {
 	}
 	return false
 }
+
+// Docs returns the folder of the documents, relative to the root, as Options.Docs
+// with its default. A store of changesets holds its own options against it.
+func (p *Project) Docs() string { return p.opts.Docs }
 
 // Close releases the root. The graphs of the project stay usable. The error is
 // always nil.

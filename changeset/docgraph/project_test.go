@@ -50,6 +50,25 @@ func TestSnapshot(t *testing.T) {
 	}
 }
 
+// A store of changesets learns where the documents are, and so keeps out of them.
+func TestDocs(t *testing.T) {
+	for _, docs := range []string{"", "pages", "."} {
+		dir := t.TempDir()
+		write(t, dir, map[string]string{"docs/a.md": "a", "pages/a.md": "a"})
+		p := open(t, dir, &docgraph.Options{Docs: docs})
+		want := docs
+		if docs == "" {
+			want = "docs"
+		}
+		if p.Docs() != want {
+			t.Errorf("the documents of %q are in %q", docs, p.Docs())
+		}
+		if _, err := changeset.Open(dir, p, &changeset.Options{Previews: strings.TrimPrefix(want+"/previews", "./")}); changeset.CodeOf(err) != changeset.CodeOptions {
+			t.Errorf("previews among the documents in %q: %v", want, err)
+		}
+	}
+}
+
 // The revision is the same for the same files anywhere, and different for any
 // other content, path or identity.
 func TestRevision(t *testing.T) {
