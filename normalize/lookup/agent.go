@@ -82,10 +82,14 @@ func (s *session) askAgent(ctx context.Context, chain *Error) (*normalize.Server
 	switch {
 	case ctx.Err() != nil:
 		s.note(stepAgent, "agent", "did not answer in time")
-		return nil, ctxError(ctx.Err())
+		return nil, ctxError(ctx)
 	case err != nil:
-		s.note(stepAgent, "agent", "did not answer")
-		return nil, &Error{Code: CodeAgentFailed, Message: "the agent did not answer", Err: err}
+		message := "the agent did not answer"
+		if own, ok := errors.AsType[*commandError](err); ok { // what another says may hold anything
+			message = clip(own.Error())
+		}
+		s.note(stepAgent, "agent", message)
+		return nil, &Error{Code: CodeAgentFailed, Message: message, Err: errors.Join(err, chain)}
 	}
 	server, opened, failure := readAnswer(text)
 	if failure != nil {

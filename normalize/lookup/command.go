@@ -44,12 +44,34 @@ const (
 	pipeDelay = 2 * time.Second
 )
 
-var errOutput = errors.New("the agent's program wrote more than its limit")
+// A commandError says why a program gave no answer. Its text is made of the user's
+// own configuration and the system's words, and never of what the program wrote.
+type commandError struct {
+	text string
+	err  error
+}
 
-// Answer runs the program. Its standard error is dropped: it may hold anything.
+// Error gives the text, and the system's word for the cause.
+func (e *commandError) Error() string {
+	if e.err == nil {
+		return "the agent's program " + e.text
+	}
+	return "the agent's program " + e.text + ": " + e.err.Error()
+}
+
+// Unwrap gives the cause.
+func (e *commandError) Unwrap() error { return e.err }
+
+// errOutput ends the copying of an output that is too large.
+var errOutput = errors.New("too much output")
+
+// Answer runs the program. Its standard error is dropped: it may hold anything. An
+// error says that the program cannot be run, failed, wrote too much or took too
+// long; it holds [context.DeadlineExceeded] or [context.Canceled] where that ended
+// it. A program that fails gives no answer, whatever it wrote.
 func (c *Command) Answer(ctx context.Context, task Task) (string, error) {
 	if len(c.Argv) == 0 || !filepath.IsAbs(c.Argv[0]) {
-		return "", errors.New("the agent's program has to be given by an absolute path")
+		return "", &commandError{text: "has to be given by an absolute path"}
 	}
 	input, err := json.Marshal(task)
 	if err != nil {
@@ -61,10 +83,11 @@ func (c *Command) Answer(ctx context.Context, task Task) (string, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	out := &limitedBuffer{left: c.MaxOutput, stop: cancel}
-	if out.left <= 0 || out.left > maxAnswer {
-		out.left = maxAnswer
+	limit := c.MaxOutput
+	if limit <= 0 || limit > maxAnswer {
+		limit = maxAnswer
 	}
+	out := &limitedBuffer{left: limit, stop: cancel}
 	cmd := exec.CommandContext(ctx, c.Argv[0], c.Argv[1:]...)
 	cmd.Dir, cmd.Env = c.Dir, append([]string{}, c.Env...) // nil would pass the environment on
 	cmd.Stdin = bytes.NewReader(input)
@@ -74,13 +97,16 @@ func (c *Command) Answer(ctx context.Context, task Task) (string, error) {
 	// The limit comes first: to stop the program it ends the context too.
 	switch {
 	case out.over:
-		return "", errOutput
+		return "", &commandError{text: fmt.Sprintf("wrote more than %d bytes, which is its limit", limit)}
 	case err == nil:
 		return out.buf.String(), nil
 	case ctx.Err() != nil:
-		return "", fmt.Errorf("the agent's program was stopped after %v: %w", timeout, ctx.Err())
+		return "", &commandError{fmt.Sprintf("was stopped after %v", timeout), ctx.Err()}
 	}
-	return "", fmt.Errorf("the agent's program: %w", err)
+	if _, ran := errors.AsType[*exec.ExitError](err); !ran {
+		return "", &commandError{"cannot be run", err}
+	}
+	return "", &commandError{"failed", err}
 }
 
 // runInto runs a program and copies its standard output. The pipe is this

@@ -39,15 +39,15 @@ func TestCommand(t *testing.T) {
 		{"standard error is dropped", lookup.Command{Argv: shell("echo secret >&2; echo a")}, "a\n", ""},
 		{"it does not read", lookup.Command{Argv: shell("exec 0<&-; echo a")}, "a\n", ""},
 		{"at the limit", lookup.Command{Argv: shell("printf 12345"), MaxOutput: 5}, "12345", ""},
-		{"over the limit", lookup.Command{Argv: shell("printf 123456"), MaxOutput: 5}, "", "more than its limit"},
-		{"without end", lookup.Command{Argv: shell("while :; do echo yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy; done")}, "", "more than its limit"},
+		{"over the limit", lookup.Command{Argv: shell("printf 123456"), MaxOutput: 5}, "", "wrote more than 5 bytes, which is its limit"},
+		{"without end", lookup.Command{Argv: shell("while :; do echo yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy; done")}, "", "wrote more than 65536 bytes, which is its limit"},
 		{"it leaves others behind", lookup.Command{Argv: shell("sleep 60 & printf ANSWER"), Env: []string{"PATH=/usr/bin:/bin"}, Timeout: 20 * time.Second}, "ANSWER", ""},
 		{"others hold its input", lookup.Command{Argv: shell("sleep 60 <&0 & printf ANSWER"), Env: []string{"PATH=/usr/bin:/bin"}, Timeout: 20 * time.Second}, "ANSWER", ""},
-		{"it fails", lookup.Command{Argv: shell("echo half; exit 3")}, "", "exit status 3"},
+		{"it fails", lookup.Command{Argv: shell("echo half; exit 3")}, "", "the agent's program failed: exit status 3"},
 		{"too slow", lookup.Command{Argv: shell("sleep 600"), Timeout: 50 * time.Millisecond}, "", "stopped after 50ms"},
 		{"no path", lookup.Command{Argv: []string{"sh"}}, "", "absolute path"},
 		{"nothing", lookup.Command{}, "", "absolute path"},
-		{"no such program", lookup.Command{Argv: []string{"/nowhere/program"}}, "", "no such file"},
+		{"no such program", lookup.Command{Argv: []string{"/nowhere/program"}}, "", "the agent's program cannot be run: fork/exec /nowhere/program: no such file"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -129,5 +129,26 @@ func TestCommandCanceled(t *testing.T) {
 	cancel()
 	if _, err := (&lookup.Command{Argv: []string{"/bin/cat"}}).Answer(ctx, lookup.Task{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
+	}
+}
+
+// TestCommandFailsALookup holds that the failure of a lookup says what became of
+// the program, and nothing that it wrote, and that the cause stays.
+func TestCommandFailsALookup(t *testing.T) {
+	for _, tt := range []struct{ script, want string }{
+		{"echo hunter2-canary >&2; echo hunter2-canary; exit 3", "the agent's program failed: exit status 3"},
+		{"echo hunter2-canary; sleep 600", "the agent's program was stopped after 50ms: context deadline exceeded"},
+	} {
+		agent := &lookup.Command{Argv: shell(tt.script), Timeout: 50 * time.Millisecond, Env: []string{"PATH=/usr/bin:/bin"}}
+		if strings.Contains(tt.want, "failed") {
+			agent.Timeout = 0
+		}
+		_, evidence, err := resolver(nothingThere(), lookup.Options{Agent: agent}).Resolve(t.Context(), "acme/notes")
+		if lookup.CodeOf(err) != lookup.CodeAgentFailed || !strings.HasSuffix(err.Error(), tt.want) || evidence[len(evidence)-1].Outcome != tt.want {
+			t.Errorf("error %v, evidence %v, want %q", err, evidence, tt.want)
+		}
+		if strings.Contains(err.Error()+evidence.String(), "canary") {
+			t.Errorf("what the program wrote is shown: %v", err)
+		}
 	}
 }

@@ -84,7 +84,10 @@
 //
 // # Errors
 //
-// Every error is an [*Error] with a [Code] and the [Evidence] so far.
+// Every error is an [*Error] with a [Code] and the [Evidence] so far. Of a source
+// that could not be asked the message names the host and the kind of the cause (its
+// status, DNS, TLS, refused, too slow, closed, no route, proxy) in words of this
+// package; the cause itself is in [Error.Err], and may hold the address of a proxy.
 //
 // # Concurrency
 //

@@ -2,7 +2,6 @@ package lookup
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -123,7 +122,7 @@ func (f *fetcher) read(ctx context.Context, address string, old answer, resp *ht
 		f.closeUntil(host, reset)
 		return answer{}, limited(host, reset)
 	case code != http.StatusOK:
-		return answer{}, &Error{Code: CodeIncomplete, Message: host + " answered " + strconv.Itoa(code)}
+		return answer{}, &Error{Code: CodeIncomplete, Message: host + statusOf(code)}
 	}
 	// The bound holds for the text after decompression, which is done by then.
 	body, err := io.ReadAll(io.LimitReader(resp.Body, f.maxBytes+1))
@@ -139,26 +138,6 @@ func (f *fetcher) read(ctx context.Context, address string, old answer, resp *ht
 	}
 	f.keep(address, a)
 	return a, nil
-}
-
-// failed wraps an error of the network. One that a redirect caused is already
-// an [*Error].
-func failed(ctx context.Context, host string, err error) error {
-	if own, ok := errors.AsType[*Error](err); ok {
-		return own
-	}
-	if ctx.Err() != nil {
-		return ctxError(ctx.Err())
-	}
-	return &Error{Code: CodeIncomplete, Message: host + " could not be asked", Err: err}
-}
-
-// ctxError tells a lookup that ran out of time from one that nobody waits for.
-func ctxError(err error) *Error {
-	if errors.Is(err, context.Canceled) {
-		return &Error{Code: CodeCanceled, Message: "the lookup was canceled", Err: err}
-	}
-	return &Error{Code: CodeTimeout, Message: "the lookup took too long", Err: err}
 }
 
 // limited is the error of a source that wants a pause.

@@ -143,7 +143,7 @@ func (r *Resolver) Resolve(ctx context.Context, text string) (normalize.Server, 
 	s := &session{r: r, ref: ref}
 	s.note(stepReference, s.shown(), ref.describe())
 	// The agent runs under the caller's time, since it has a bound of its own.
-	chain, cancel := context.WithTimeout(ctx, r.timeout)
+	chain, cancel := context.WithTimeoutCause(ctx, r.timeout, tooSlow(r.timeout))
 	server, failure := s.walk(chain)
 	cancel()
 	if failure != nil && s.forAgent(failure) {
@@ -240,7 +240,7 @@ func (s *session) walk(ctx context.Context) (*normalize.Server, *Error) {
 	// Time first: what was found until it ran out may lack what contradicts it.
 	switch {
 	case ctx.Err() != nil:
-		return nil, ctxError(ctx.Err())
+		return nil, ctxError(ctx)
 	case s.ref.kind == refGitHub && s.repoTrouble != nil:
 		return nil, s.repoTrouble
 	}
@@ -253,7 +253,7 @@ func (s *session) walk(ctx context.Context) (*normalize.Server, *Error) {
 	}
 	s.glamaNames(ctx, chosen)
 	if ctx.Err() != nil {
-		return nil, ctxError(ctx.Err())
+		return nil, ctxError(ctx)
 	}
 	return chosen, nil
 }

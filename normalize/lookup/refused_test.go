@@ -376,8 +376,8 @@ func TestNotTold(t *testing.T) {
 	}
 }
 
-// TestHostileSources holds that no source's text takes much longer than the time
-// of a lookup. The bound is far above what it takes and far below what anything
+// TestHostileSources holds that no source's text takes much work. The bound is far
+// above what it takes, also with the race detector, and far below what anything
 // but linear work does.
 func TestHostileSources(t *testing.T) {
 	numbered := func(n int, format string) string {
@@ -404,9 +404,9 @@ func TestHostileSources(t *testing.T) {
 	}
 	for name, rt := range tests {
 		t.Run(name, func(t *testing.T) {
-			start := time.Now()
-			_, evidence, err := resolver(rt, lookup.Options{MaxBytes: 4 << 20, Timeout: 20 * time.Second}).Resolve(t.Context(), "acme/notes")
-			if took := time.Since(start); took > 5*time.Second || len(evidence) == 0 {
+			start := cpuTime(t)
+			_, evidence, err := resolver(rt, lookup.Options{MaxBytes: 4 << 20, Timeout: 2 * time.Minute}).Resolve(t.Context(), "acme/notes")
+			if took := cpuTime(t) - start; took > 10*time.Second || len(evidence) == 0 {
 				t.Errorf("took %v: %v", took, err)
 			}
 		})
