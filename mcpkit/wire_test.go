@@ -68,7 +68,7 @@ func TestWireStdio(t *testing.T) {
 	forEachCase(t, func(t *testing.T) exchange {
 		t.Helper()
 		child := exec.CommandContext(context.WithoutCancel(t.Context()), os.Args[0])
-		child.Env = append(os.Environ(), childVariable+"=1")
+		child.Env = append(os.Environ(), childVariable+"=1", "GORACE=atexit_sleep_ms=0")
 		var stderr strings.Builder
 		child.Stderr = &stderr
 		in, err := child.StdinPipe()

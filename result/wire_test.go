@@ -65,7 +65,8 @@ func startChild(t *testing.T, config serverConfig) *child {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	cmd := exec.CommandContext(ctx, exe)
-	cmd.Env = append(os.Environ(), serverVariable+"="+string(value))
+	// A program with the race detector sleeps for a second before it ends.
+	cmd.Env = append(os.Environ(), serverVariable+"="+string(value), "GORACE=atexit_sleep_ms=0")
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -224,7 +225,12 @@ func TestWire(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, tr := range transports {
-				t.Run(tr.name, func(t *testing.T) { play(t, file, archive, tr.open) })
+				t.Run(tr.name, func(t *testing.T) {
+					if !*update {
+						t.Parallel()
+					}
+					play(t, file, archive, tr.open)
+				})
 			}
 		})
 	}

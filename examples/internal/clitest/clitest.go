@@ -54,7 +54,8 @@ func Command(tb testing.TB, args ...string) *exec.Cmd {
 		tb.Fatal(err)
 	}
 	cmd := exec.CommandContext(tb.Context(), exe, args...)
-	cmd.Env = append(os.Environ(), asCommand+"=1")
+	// A program with the race detector sleeps for a second before it ends.
+	cmd.Env = append(os.Environ(), asCommand+"=1", "GORACE=atexit_sleep_ms=0")
 	return cmd
 }
 

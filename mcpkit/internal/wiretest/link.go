@@ -62,6 +62,8 @@ func inside(tb testing.TB, server *mcp.Server) link {
 // input; how it ends is for the caller to check, who may kill it before.
 func Start(tb testing.TB, cmd *exec.Cmd, era Era, client *Client) *Peer {
 	tb.Helper()
+	// A program with the race detector sleeps for a second before it ends.
+	cmd.Env = append(cmd.Environ(), "GORACE=atexit_sleep_ms=0")
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		tb.Fatal(err)
