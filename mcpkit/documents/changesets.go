@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/mcpcontract/mcpcontract/changeset"
+	"github.com/mcpcontract/mcpcontract/internal/canon"
 	"github.com/mcpcontract/mcpcontract/mcpkit"
 	"github.com/mcpcontract/mcpcontract/mcpkit/internal/paging"
 	"github.com/mcpcontract/mcpcontract/result"
@@ -16,14 +17,14 @@ type changesetArgs struct {
 	Cursor      string `json:"cursor,omitempty" jsonschema:"nextCursor of the page before"`
 }
 
-// changesetInfo is what replies say of a changeset.
+// changesetInfo is what replies say of a changeset: of a damaged one only which.
 type changesetInfo struct {
 	ChangesetID string    `json:"changesetId"`
-	Title       string    `json:"title"`
-	Writer      string    `json:"writer" jsonschema:"who may change it"`
-	Created     time.Time `json:"created"`
-	Updated     time.Time `json:"updated"`
-	Revision    string    `json:"revision" jsonschema:"revision of the project when it was created"`
+	Title       string    `json:"title,omitzero"`
+	Writer      string    `json:"writer,omitzero" jsonschema:"who may change it"`
+	Created     time.Time `json:"created,omitzero"`
+	Updated     time.Time `json:"updated,omitzero"`
+	Revision    string    `json:"revision,omitzero" jsonschema:"revision of the project when it was created"`
 }
 
 func changesetInfoOf(c changeset.Changeset) changesetInfo {
@@ -64,12 +65,13 @@ func (d *documents) changesetTools(in *mcpkit.Installer) []mcpkit.Feature {
 
 type listedChangeset struct {
 	changesetInfo
-	Operations int  `json:"operations" jsonschema:"how many nodes it changes"`
-	Damaged    bool `json:"damaged,omitempty" jsonschema:"its file cannot be read; a person may remove it"`
+	Operations int  `json:"operationCount" jsonschema:"how many nodes it changes"`
+	Damaged    bool `json:"damaged,omitempty" jsonschema:"its file cannot be read, and nothing else is known of it; a person may remove it"`
 }
 
 type changesetList struct {
 	Items      []listedChangeset `json:"items" jsonschema:"oldest first"`
+	Total      int               `json:"total" jsonschema:"how many there are in all"`
 	NextCursor string            `json:"nextCursor,omitempty" jsonschema:"pass it as cursor for the next page; absent on the last"`
 	Provenance result.Provenance `json:"provenance"`
 }
@@ -89,7 +91,7 @@ func (d *documents) listTool(in *mcpkit.Installer) mcpkit.Tool[pageArgs, changes
 			if err != nil {
 				return changesetList{}, err
 			}
-			list := changesetList{Provenance: d.provenance(g)}
+			list := changesetList{Total: len(all), Provenance: d.provenance(g)}
 			items := make([]listedChangeset, len(all))
 			for i, c := range all {
 				items[i] = listedChangeset{changesetInfoOf(c), len(c.Operations), c.Damaged}
@@ -171,8 +173,8 @@ type diffPart struct {
 	Added   int    `json:"added" jsonschema:"lines of the whole diff of this node"`
 	Removed int    `json:"removed" jsonschema:"lines of the whole diff of this node"`
 	Unified string `json:"unified" jsonschema:"unified diff with the headers of git, only these if a file moves; all joined are a patch for git apply in the folder of the documents"`
-	Part    int    `json:"part,omitempty" jsonschema:"a long diff comes in parts to be joined, from 1"`
-	Parts   int    `json:"parts,omitempty" jsonschema:"how many parts there are"`
+	Offset  int    `json:"offset,omitempty" jsonschema:"where this part starts in the diff of the node, in bytes"`
+	Partial bool   `json:"partial,omitempty" jsonschema:"this is a part of a long diff; other pages have the rest"`
 }
 
 type diffPage struct {
@@ -197,38 +199,65 @@ func (d *documents) diffTool() mcpkit.Tool[changesetArgs, diffPage] {
 			if err != nil {
 				return diffPage{}, err
 			}
+			q := d.pager.Query("get_changeset_diff", args.ChangesetID)
+			snapshot := digestOf(diffs)
+			from, err := q.Open(args.Cursor, snapshot)
+			if err != nil {
+				return diffPage{}, err
+			}
 			page := diffPage{ChangesetID: args.ChangesetID, Provenance: d.provenance(g)}
-			parts := d.parts(diffs, d.pager.Room()-paging.Cost(page))
-			list, err := paging.Items(d.pager.Query("get_changeset_diff", args.ChangesetID), args.Cursor, paging.Digest(parts), paging.Cost(page), parts)
-			page.Items, page.NextCursor = list.Items, list.NextCursor
+			if next := page.fill(diffs, from, d.pager.Room(), d.opts.MaxPage/4); next > 0 {
+				page.NextCursor, err = q.Seal(next, snapshot)
+			}
 			return page, err
 		},
 	}
 }
 
-// parts cuts each diff into parts of which each fits a page of that room.
-func (d *documents) parts(diffs []changeset.NodeDiff, room int) []diffPart {
-	var parts []diffPart
+// digestOf identifies the diffs of a changeset.
+func digestOf(diffs []changeset.NodeDiff) string {
+	var all [][]byte
 	for _, n := range diffs {
-		head := diffPart{Op: string(n.Op), ID: n.ID, OldPath: n.OldPath, NewPath: n.NewPath, Added: n.Added, Removed: n.Removed, Part: 1 << 20, Parts: 1 << 20}
-		budget := max(room-paging.Cost(head)-len(","), d.opts.MaxPage/4)
-		head.Part, head.Parts = 0, 0
-		first := len(parts)
-		text := strings.ToValidUTF8(n.Unified, "\uFFFD")
-		for from, more := 0, true; more; {
-			part := head
-			var next int
-			part.Unified, next = paging.Text(text, from, budget)
-			parts = append(parts, part)
-			from, more = next, next > 0
-		}
-		if n := len(parts) - first; n > 1 {
-			for i := range n {
-				parts[first+i].Part, parts[first+i].Parts = i+1, n
-			}
-		}
+		all = append(all, []byte(n.Op), []byte(n.ID), []byte(n.OldPath), []byte(n.NewPath), []byte(n.Unified))
 	}
-	return parts
+	return canon.Digest("mcpcontract/documents/diff/v1", all...)
+}
+
+// fill puts into p, which may take up to room bytes, the diffs from the byte at
+// which from is in all of them joined, and returns where the next page goes on, 0
+// at the end. A diff that does not fit begins a page, and is cut to pages if it is
+// longer than one; a part has room for least bytes, whatever stands beside it.
+func (p *diffPage) fill(diffs []changeset.NodeDiff, from, room, least int) (next int) {
+	room -= paging.Cost(p)
+	start := 0 // of the diff in all of them
+	for _, n := range diffs {
+		text := strings.ToValidUTF8(n.Unified, "\uFFFD")
+		if from >= start+len(text) {
+			start += len(text)
+			continue
+		}
+		part := diffPart{
+			Op: string(n.Op), ID: n.ID, OldPath: n.OldPath, NewPath: n.NewPath, Added: n.Added, Removed: n.Removed,
+			Offset: max(from-start, 0), Partial: true,
+		}
+		budget := room - paging.Cost(part) - len(",")
+		if len(p.Items) == 0 {
+			budget = max(budget, least)
+		}
+		more := 0
+		part.Unified, more = paging.Text(text, part.Offset, budget)
+		if more > 0 && len(p.Items) > 0 {
+			return start
+		}
+		part.Partial = more > 0 || part.Offset > 0
+		p.Items = append(p.Items, part)
+		if more > 0 {
+			return start + more
+		}
+		room -= paging.Cost(part) + len(",")
+		start += len(text)
+	}
+	return 0
 }
 
 type previewArgs struct {

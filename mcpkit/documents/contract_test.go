@@ -247,8 +247,9 @@ func TestIntegration(t *testing.T) {
 func TestFeatureErrors(t *testing.T) {
 	p := newProject(t, sample())
 	for name, feature := range map[string]mcpkit.Feature{
-		"no source":             documents.Feature(nil, nil),
-		"a writer and no store": documents.Feature(p.source, &documents.Options{Writer: p.opts.Writer}),
+		"no source":               documents.Feature(nil, nil),
+		"a writer and no store":   documents.Feature(p.source, &documents.Options{Writer: p.opts.Writer}),
+		"pages that hold nothing": documents.Feature(p.source, &documents.Options{MaxPage: 3_999}),
 		"the same feature twice": func(in *mcpkit.Installer) error {
 			return errors.Join(documents.Feature(p.source, nil)(in), documents.Feature(p.source, nil)(in))
 		},

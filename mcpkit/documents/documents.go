@@ -66,7 +66,8 @@ type Options struct {
 	Status func(ctx context.Context) (Status, error)
 
 	// MaxPage bounds one reply on the wire, in bytes after all escaping, where
-	// the reply has pages. 0 means 10,000. At least 4,000.
+	// the reply has pages. 0 means 10,000. Less than 4,000 is refused, as what is
+	// said of one node may take that much.
 	MaxPage int
 }
 
@@ -120,6 +121,9 @@ type documents struct {
 	tools    []string // full names, sorted
 }
 
+// leastPage is the smallest Options.MaxPage.
+const leastPage = 4_000
+
 func newDocuments(src Source, opts *Options, in *mcpkit.Installer) (*documents, error) {
 	d := &documents{source: src, retained: &token.Retained{}}
 	if opts != nil {
@@ -132,7 +136,10 @@ func newDocuments(src Source, opts *Options, in *mcpkit.Installer) (*documents, 
 		return nil, errors.New("a writer needs the store it was bound to")
 	}
 	d.opts.Adapter = cmp.Or(d.opts.Adapter, defaultAdapter)
-	d.opts.MaxPage = max(cmp.Or(d.opts.MaxPage, 10_000), 4_000)
+	d.opts.MaxPage = cmp.Or(d.opts.MaxPage, 10_000)
+	if d.opts.MaxPage < leastPage {
+		return nil, fmt.Errorf("MaxPage is %d, the least is %d", d.opts.MaxPage, leastPage)
+	}
 	var err error
 	d.pager, err = paging.New(in.Sealer(), "documents", d.opts.MaxPage)
 	return d, err

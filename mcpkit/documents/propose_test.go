@@ -24,9 +24,9 @@ type changesetReply struct {
 	Items                                                     []struct {
 		ChangesetID, Title, Writer        string
 		Op, ID, OldPath, NewPath, Unified string
-		Operations, Added, Removed        int
-		Part, Parts                       int
-		Damaged                           bool
+		OperationCount, Added, Removed    int
+		Offset                            int
+		Partial, Damaged                  bool
 	}
 	Total      int
 	NextCursor string
@@ -66,7 +66,7 @@ func TestProposals(t *testing.T) {
 			t.Errorf("changeset %+v", got)
 		}
 		listed := get[changesetReply](t, c, "list_changesets", `{}`)
-		if len(listed.Items) != 1 || listed.Items[0].ChangesetID != id || listed.Items[0].Operations != 4 {
+		if len(listed.Items) != 1 || listed.Items[0].ChangesetID != id || listed.Items[0].OperationCount != 4 || listed.Total != 1 {
 			t.Errorf("list %+v", listed.Items)
 		}
 
@@ -202,11 +202,16 @@ func TestLongDiff(t *testing.T) {
 		parts := 0
 		for args := object("changesetId", id); ; {
 			page := get[changesetReply](t, c, "get_changeset_diff", args)
+			if n := len(c.Send(t, "tools/call", `{"name":"get_changeset_diff","arguments":`+args+`}`)); n > 10_000 {
+				t.Errorf("a page of %d bytes", n)
+			}
 			for _, item := range page.Items {
-				got[item.ID] += item.Unified
-				if item.ID == "storage" {
-					if parts++; item.Part != parts || item.Added != 3000 {
-						t.Errorf("part %d of %d, %d lines added, want part %d", item.Part, item.Parts, item.Added, parts)
+				if item.Offset != len(got[item.ID]) || item.Partial != (item.ID == "storage") {
+					t.Errorf("%s from %d, partial %t, after %d bytes", item.ID, item.Offset, item.Partial, len(got[item.ID]))
+				}
+				if got[item.ID] += item.Unified; item.ID == "storage" {
+					if parts++; item.Added != 3000 {
+						t.Errorf("%d lines added", item.Added)
 					}
 				}
 			}
@@ -224,6 +229,19 @@ func TestLongDiff(t *testing.T) {
 			}
 		}
 	}
+}
+
+// A diff is read of one state of the changeset.
+func TestDiffChanges(t *testing.T) {
+	p := newProject(t, sample())
+	c := wiretest.Dial(t, p.server(t), wiretest.Handshake, "codex")
+	id := newChangeset(t, c)
+	get[changesetReply](t, c, "propose_node_update", object("changesetId", id, "id", "storage", "text", strings.Repeat("A line.\n", 3000)))
+	cursor := get[changesetReply](t, c, "get_changeset_diff", object("changesetId", id)).NextCursor
+	get[changesetReply](t, c, "get_changeset_diff", object("changesetId", id, "cursor", cursor))
+	get[changesetReply](t, c, "propose_node_update", object("changesetId", id, "id", "storage", "text", strings.Repeat("A lime.\n", 3000)))
+	fail(t, c, "snapshot_changed", "get_changeset_diff", object("changesetId", id, "cursor", cursor))
+	fail(t, c, "cursor_invalid", "get_changeset_diff", object("changesetId", newChangeset(t, c), "cursor", cursor))
 }
 
 func TestManyOperations(t *testing.T) {
@@ -298,8 +316,12 @@ func TestStatus(t *testing.T) {
 		t.Errorf("status (-want +got)\n%s", diff)
 	}
 	listed := get[changesetReply](t, c, "list_changesets", `{}`)
-	if len(listed.Items) != 2 || !listed.Items[1].Damaged {
+	if len(listed.Items) != 2 || !listed.Items[1].Damaged || listed.Total != 2 {
 		t.Errorf("list %+v", listed.Items)
+	}
+	type raw struct{ Items []map[string]any }
+	if diff := cmp.Diff(map[string]any{"changesetId": damaged, "operationCount": 0.0, "damaged": true}, get[raw](t, c, "list_changesets", `{}`).Items[1]); diff != "" {
+		t.Errorf("a damaged changeset (-want +got)\n%s", diff)
 	}
 	fail(t, c, "changeset_damaged", "get_changeset", object("changesetId", damaged))
 }
