@@ -36,8 +36,8 @@ type Options struct {
 	// Changes, if not nil, gets a value after the registry behind the resolver
 	// has changed, such as by a [registry.Watcher]. Clients are then told that
 	// the list of resources has changed, those of protocol 2026-07-28 if they
-	// listen, and that repo://index has, if they subscribed to it. Close it when the server has ended: until then a goroutine waits
-	// for it.
+	// listen, and that repo://index has, if they subscribed to it. Close it when
+	// the server has ended: until then a goroutine waits for it.
 	Changes <-chan struct{}
 }
 
@@ -63,13 +63,15 @@ func (o *Options) withDefaults() Options {
 	return opts
 }
 
-// discovery is one installed feature. It is read only after install.
+// discovery is one installed feature. But for checked, it is read only after
+// install.
 type discovery struct {
 	resolver *resolve.Resolver
 	opts     Options
 	pager    *paging.Pager
 	readTool string
 	listTool string
+	checked  lastListing
 }
 
 func (d *discovery) install(in *mcpkit.Installer) error {

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -92,19 +94,23 @@ func manyRepos(n int, note string) string {
 	return b.String()
 }
 
+// parse reads a registry whose workspace is root.
+func parse(tb testing.TB, text, root string) *registry.Registry {
+	tb.Helper()
+	reg, err := registry.Parse([]byte(text), &registry.ParseOptions{Root: root})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return reg
+}
+
 type swap struct{ reg *registry.Registry }
 
 func (s *swap) Registry() *registry.Registry { return s.reg }
 
 func TestListReposPages(t *testing.T) {
 	const n = 500
-	load := func(note string) *registry.Registry {
-		reg, err := registry.Parse([]byte(manyRepos(n, note)), &registry.ParseOptions{Root: t.TempDir()})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return reg
-	}
+	load := func(note string) *registry.Registry { return parse(t, manyRepos(n, note), t.TempDir()) }
 	for _, id := range identities {
 		t.Run(id.title, func(t *testing.T) {
 			src := &swap{load("one")}
@@ -182,10 +188,7 @@ func TestCheckRegistryPages(t *testing.T) {
 	for _, id := range identities {
 		t.Run(id.title, func(t *testing.T) {
 			dir := t.TempDir()
-			reg, err := registry.Parse([]byte(manyRepos(200, "x")), &registry.ParseOptions{Root: dir})
-			if err != nil {
-				t.Fatal(err)
-			}
+			reg := parse(t, manyRepos(200, "x"), dir)
 			p := dial(t, resolve.New(resolve.Static(reg), nil), nil, id)
 			seen, args, first := 0, `{}`, ""
 			for {
@@ -208,6 +211,49 @@ func TestCheckRegistryPages(t *testing.T) {
 			if e := p.refused("check_registry", first); e.Code != "snapshot_changed" {
 				t.Errorf("after a repair: got %+v, want snapshot_changed", e)
 			}
+		})
+	}
+}
+
+// The pages of one listing are of one moment and cost one check, unless they are
+// read too slowly or the registry is another.
+func TestCheckRegistryOnce(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		before func(source *swap, dir string, t *testing.T)
+		code   string // of the second page
+	}{
+		{"at once", func(*swap, string, *testing.T) {}, ""},
+		{"slowly", func(*swap, string, *testing.T) { time.Sleep(2 * time.Minute) }, "snapshot_changed"},
+		{"another registry", func(source *swap, dir string, t *testing.T) { source.reg = parse(t, manyRepos(200, "y"), dir) }, "snapshot_changed"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				dir := t.TempDir()
+				source := &swap{parse(t, manyRepos(200, "x"), dir)}
+				p := dial(t, resolve.New(source, nil), nil, identities[0])
+				got, _ := get[page[json.RawMessage]](p, "check_registry", `{}`)
+				write(t, filepath.Join(dir, "repo-0000", "README.md"), "x")
+				tt.before(source, dir, t)
+				next := fmt.Sprintf(`{"cursor":%q}`, got.NextCursor)
+				if tt.code != "" {
+					if e := p.refused("check_registry", next); e.Code != tt.code {
+						t.Errorf("got %+v, want %s", e, tt.code)
+					}
+					return
+				}
+				seen := len(got.Items)
+				for got.NextCursor != "" {
+					got, _ = get[page[json.RawMessage]](p, "check_registry", fmt.Sprintf(`{"cursor":%q}`, got.NextCursor))
+					seen += len(got.Items)
+				}
+				if seen != 200 {
+					t.Errorf("got %d problems, want the 200 of the first page's moment", seen)
+				}
+				if e := p.refused("check_registry", next); e.Code != "snapshot_changed" {
+					t.Errorf("after the last page: got %+v, want snapshot_changed", e)
+				}
+			})
 		})
 	}
 }

@@ -50,13 +50,17 @@
 // Lists end between two items, texts at the end of a line where one fits, and a
 // whole result stays below [Options.MaxPage] on the wire, however its client
 // reads it. A cursor belongs to one query and one snapshot: the content of the
-// registry, of the folder or of the file. resolve_repo has no pages: what does
-// not fit is left out at the ends of its lists, and a notice list_cut counts it.
+// registry, of the folder or of the file. The pages of check_registry come from
+// one check, of the moment of the first page, if they are read within a minute and
+// nobody else starts a listing; otherwise each checks anew and compares. resolve_repo
+// has no pages: what does not fit is left out at the ends of its lists, and a notice
+// list_cut counts it.
 //
 // # Concurrency
 //
-// An installed feature is safe for concurrent use. It caches nothing: each call
-// reads the registry in force and the files as they are.
+// An installed feature is safe for concurrent use. But for the pages of
+// check_registry it caches nothing: each call reads the registry in force and the
+// files as they are.
 //
 // # Errors
 //

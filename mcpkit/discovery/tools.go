@@ -2,8 +2,6 @@ package discovery
 
 import (
 	"context"
-	"errors"
-	"path/filepath"
 	"strconv"
 
 	"github.com/mcpcontract/mcpcontract/mcpkit"
@@ -110,61 +108,4 @@ func (d *discovery) scanTool(in *mcpkit.Installer) mcpkit.Tool[scanArgs, result.
 			return page, err
 		},
 	}
-}
-
-type checkArgs struct {
-	Cursor string `json:"cursor,omitempty" jsonschema:"nextCursor of the page before"`
-}
-
-type problem struct {
-	Code     string `json:"code"`
-	Severity string `json:"severity" schema:"enum=reject|warn"`
-	Message  string `json:"message"`
-	RepoID   string `json:"repo_id,omitempty"`
-	Field    string `json:"field,omitempty" jsonschema:"the field concerned"`
-	File     string `json:"file,omitempty" jsonschema:"the registry or a manifest, relative to the workspace"`
-	Line     int    `json:"line,omitempty"`
-	Column   int    `json:"column,omitempty"`
-}
-
-func (d *discovery) checkTool() mcpkit.Tool[checkArgs, result.Page[problem]] {
-	return mcpkit.Tool[checkArgs, result.Page[problem]]{
-		Name:  "check_registry",
-		Title: "Check the registry",
-		Description: "Compare the workspace registry with the disk and list the drift: declared files that are missing, manifests that are not declared, " +
-			"repos whose folder is gone, ids that differ. It changes nothing.",
-		Effect: mcpkit.ReadOnly,
-		Run: func(ctx context.Context, args checkArgs) (result.Page[problem], error) {
-			reg := d.resolver.Registry()
-			found, err := registry.Check(ctx, reg, nil)
-			if fault, ok := errors.AsType[*registry.Error](err); ok {
-				// Its text and details name folders of the machine.
-				err = &result.Error{Code: CodeWorkspaceUnreadable, Message: "the folder of the workspace cannot be opened; ask the operator", Err: fault}
-			}
-			if err != nil {
-				return result.Page[problem]{}, err
-			}
-			var problems []problem
-			for _, p := range append(reg.Warnings(), found...) {
-				problems = append(problems, problem{
-					Code: string(p.Code), Severity: string(p.Severity), Message: p.Message,
-					RepoID: p.RepoID, Field: p.Field, File: inWorkspace(reg, p.File), Line: p.Line, Column: p.Column,
-				})
-			}
-			return paging.Items(d.pager.Query("check_registry"), args.Cursor, paging.Digest(problems), 0, problems)
-		},
-	}
-}
-
-// inWorkspace names a file without saying where the workspace lies: relative to
-// its root, or by the last part of its name if it lies elsewhere.
-func inWorkspace(reg *registry.Registry, name string) string {
-	if !filepath.IsAbs(name) {
-		return filepath.ToSlash(name)
-	}
-	rel, err := filepath.Rel(reg.Root(), name)
-	if err != nil || !filepath.IsLocal(rel) {
-		return filepath.Base(name)
-	}
-	return filepath.ToSlash(rel)
 }
