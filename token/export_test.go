@@ -113,3 +113,7 @@ func BuildLog(payload []byte) []byte {
 	copy(data[marksAt:], h.mark(0, int64(len(data))))
 	return data
 }
+
+// Writing reports whether a writer of this process has the log of s, or has its
+// turn to wait for the lock.
+func Writing(s *Store) bool { return len(s.backend.(*logStore).writing) > 0 }
