@@ -2,6 +2,7 @@ package mcpkit
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -10,8 +11,9 @@ import (
 )
 
 const (
-	// CodeDeclined answers a proposal that the person at the client refused. Its token is void.
-	CodeDeclined = "approval_declined"
+	// CodeDeclined answers a proposal that a person refused, in the dialog of the client or at a terminal, until its token
+	// expires.
+	CodeDeclined = string(token.CodeDeclined)
 	// CodeCanceled answers a proposal for which the person at the client closed the dialog without a decision. Its token is
 	// void; prepare again to ask again.
 	CodeCanceled = "approval_canceled"
@@ -98,6 +100,12 @@ type Approvals struct {
 	// handshake era. The proposal waits longer: if the call with its token comes later, the person is asked again. Zero
 	// means two minutes.
 	Timeout time.Duration
+
+	// Recheck, if not nil, is asked by [Approvals.Decide] whether a proposal is still what would be carried out. Its error is
+	// shown below the proposal, and refuses to approve it. The method value of [Command.Recheck] fits where there is one
+	// command; with several, look at the Tool of the claim. Nothing else uses it: a command looks for itself before it asks
+	// through a client.
+	Recheck func(ctx context.Context, claim token.Claim) error
 }
 
 // check refuses settings that could not work.

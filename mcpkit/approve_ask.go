@@ -29,7 +29,7 @@ type waiting[Plan any] struct {
 	text string
 	rec  token.Record
 	op   string          // the form of the request it came with
-	p    *proposed[Plan] // if it was computed in this very call
+	p    *proposed[Plan] // if it was computed, or found to be the same, in this very call
 }
 
 // ask gets a proposal decided, as far as that can be done in this call.
@@ -92,19 +92,22 @@ func (c *command[Req, Plan, Out]) decide(ctx context.Context, w *waiting[Plan], 
 		}
 		return c.carryOut(ctx, w.text, w.rec, nil) // time has passed: compute it again
 	case got.Action == actionDecline, got.Action == actionAccept && got.Content[decisionField] == decisionReject:
-		return answer{}, c.refused(ctx, w, CodeDeclined, "the person declined this proposal: nothing was changed, do not ask again without a new reason")
+		return answer{}, refused(c.Approvals.Store.Decline(ctx, w.rec.Hash), &token.Error{Code: token.CodeDeclined})
 	case got.Action == actionCancel:
-		return answer{}, c.refused(ctx, w, CodeCanceled, "the person closed the dialog without a decision: nothing was changed, prepare again to ask again")
+		return answer{}, refused(c.Approvals.Store.Revoke(ctx, w.rec.Hash), &result.Error{
+			Code:    CodeCanceled,
+			Message: "the person closed the dialog without a decision: nothing was changed, prepare again to ask again",
+		})
 	}
 	return c.undecided(ctx, w)
 }
 
-// refused voids the token of a proposal and returns the error that says why.
-func (c *command[Req, Plan, Out]) refused(ctx context.Context, w *waiting[Plan], code, message string) error {
-	if err := c.Approvals.Store.Revoke(ctx, w.rec.Hash); err != nil && token.CodeOf(err) != token.CodeUnknown {
-		return err
+// refused returns why a proposal was refused, unless that could not be noted. Who refused it before did no harm.
+func refused(noted, why error) error {
+	if noted != nil && token.CodeOf(noted) != token.CodeUnknown {
+		return noted
 	}
-	return &result.Error{Code: code, Message: message}
+	return why
 }
 
 // undecided answers that the proposal waits: with its token, or, if the caller has that already, with an error.
@@ -119,7 +122,7 @@ func (c *command[Req, Plan, Out]) undecided(ctx context.Context, w *waiting[Plan
 	}
 	if w.p == nil {
 		var err error
-		if w.p, err = c.proposeAgain(ctx, w.rec); err != nil {
+		if w.p, err = c.unchanged(ctx, w.rec); err != nil {
 			return answer{}, err
 		}
 	}

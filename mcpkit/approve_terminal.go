@@ -24,30 +24,31 @@ const (
 //
 //	(no arguments)   list the proposals that wait, oldest first
 //	ID...            approve these
-//	reject ID...     void these
+//	reject ID...     decline these
 //
 // An ID is what the list shows, the first 12 digits of the hash of the token or more. It prints to w. With several IDs it
-// stops at the first that fails, with the code proposal_unknown if nothing of that ID waits in this project.
+// stops at the first that fails, with the code proposal_unknown if nothing of that ID waits in this project, and with the
+// error of Recheck, normally proposal_stale, if one to be approved is no longer what would be carried out.
 //
-// Only call it from a program that a person runs: it is the approval. It uses only the Store and Project of a.
+// Only call it from a program that a person runs: it is the approval. It uses only the fields Store, Project and Recheck.
 func (a *Approvals) Decide(ctx context.Context, w io.Writer, args []string) error {
 	pending, err := a.pending(ctx)
 	if err != nil {
 		return err
 	}
 	if len(args) == 0 {
-		return list(w, pending)
+		return a.list(ctx, w, pending)
 	}
-	decide, done := a.Store.Approve, "approved"
+	decide, done := a.approve, "approved"
 	if args[0] == "reject" {
-		decide, done, args = a.Store.Revoke, "rejected", args[1:]
+		decide, done, args = a.decline, "rejected", args[1:]
 	}
 	for _, id := range args {
 		rec, err := named(pending, id)
 		if err != nil {
 			return err
 		}
-		if err := decide(ctx, rec.Hash); err != nil {
+		if err := decide(ctx, rec); err != nil {
 			return err
 		}
 		if _, err := fmt.Fprintf(w, "%s %s\n%s", done, rec.Hash[:shortID], describe(rec)); err != nil {
@@ -55,6 +56,25 @@ func (a *Approvals) Decide(ctx context.Context, w io.Writer, args []string) erro
 		}
 	}
 	return nil
+}
+
+// approve approves a proposal that is still what would be carried out.
+func (a *Approvals) approve(ctx context.Context, rec *token.Record) error {
+	if err := a.recheck(ctx, rec); err != nil {
+		return err
+	}
+	return a.Store.Approve(ctx, rec.Hash)
+}
+
+func (a *Approvals) decline(ctx context.Context, rec *token.Record) error {
+	return a.Store.Decline(ctx, rec.Hash)
+}
+
+func (a *Approvals) recheck(ctx context.Context, rec *token.Record) error {
+	if a.Recheck == nil {
+		return nil
+	}
+	return a.Recheck(ctx, rec.Claim)
 }
 
 // pending returns what waits in this project.
@@ -80,14 +100,22 @@ func named(pending []token.Record, id string) (*token.Record, error) {
 	return &pending[found], nil
 }
 
-func list(w io.Writer, pending []token.Record) error {
+// list shows what waits, and which of it is no longer what would be carried out.
+func (a *Approvals) list(ctx context.Context, w io.Writer, pending []token.Record) error {
 	if len(pending) == 0 {
 		_, err := fmt.Fprintln(w, "nothing waits for approval")
 		return err
 	}
 	for i := range pending {
 		rec := &pending[i]
-		_, err := fmt.Fprintf(w, "%s  until %s\n%s\n", rec.Hash[:shortID], rec.Expires.Format(time.RFC3339), describe(rec))
+		warning := ""
+		if err := a.recheck(ctx, rec); err != nil {
+			if ctx.Err() != nil {
+				return err
+			}
+			warning = "  CANNOT BE APPROVED: " + clean(err.Error()) + "\n"
+		}
+		_, err := fmt.Fprintf(w, "%s  until %s\n%s%s\n", rec.Hash[:shortID], rec.Expires.Format(time.RFC3339), describe(rec), warning)
 		if err != nil {
 			return err
 		}

@@ -293,7 +293,7 @@ func TestDecide(t *testing.T) {
 			t.Errorf("%s: got %v and %q, want code %q and %q", tt.name, err, out.String(), tt.code, tt.want)
 		}
 	}
-	if code, _ := p.callError(t, "put", applyArgs(r.ProposalToken)); code != "approval_invalid" {
+	if code, _ := p.callError(t, "put", applyArgs(r.ProposalToken)); code != "approval_declined" {
 		t.Errorf("apply after reject: got %s", code)
 	}
 }

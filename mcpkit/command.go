@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"log/slog"
 	"reflect"
+	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/mcpcontract/mcpcontract/result"
+	"github.com/mcpcontract/mcpcontract/token"
 )
 
 // Command is one adaptive command: a tool that changes something only after somebody agreed, and then exactly what they
@@ -30,8 +32,8 @@ import (
 // forms, or is not complete, is refused with a message that names the field and the form.
 //
 // The codes of package [github.com/mcpcontract/mcpcontract/token] reach the client, above all approval_invalid,
-// approval_pending, approval_busy and proposal_stale, which consumes nothing; to them come [CodeDeclined] and
-// [CodeCanceled].
+// approval_pending, approval_busy, [CodeDeclined] and proposal_stale, which consumes nothing and is told before a person is
+// asked, too; to them comes [CodeCanceled].
 //
 // All of Req, Plan and Out are structs, with the rules for arguments and results of a [Tool]. A Command is a plain value:
 // copy it freely, and change nothing after Install.
@@ -144,6 +146,30 @@ func (c Command[Req, Plan, Out]) Install(in *Installer) error {
 		return cmd.handle(ctx, req), nil
 	})
 	return nil
+}
+
+// Recheck computes a proposal again, as it is done before one is carried out, and reports whether it is still the same;
+// nothing is changed or consumed. The claim has to be one of this command. It is for a program in which a person decides,
+// see [Approvals], and needs no server; of the fields it uses those that Plan and Receipt need.
+//
+// The error's code is proposal_stale, with the paths that changed, or it is the error of Plan.
+func (c Command[Req, Plan, Out]) Recheck(ctx context.Context, claim token.Claim) error {
+	if c.Disabled != nil {
+		return c.Disabled
+	}
+	wire, err := newCommandWire(reflect.TypeFor[Req](), reflect.TypeFor[Plan](), reflect.TypeFor[Out](), c.Flat, c.Schema)
+	if err != nil {
+		return fmt.Errorf("command %q: %w", c.Name, err)
+	}
+	if c.Approvals == nil {
+		c.Approvals = &Approvals{}
+	}
+	if name, ok := strings.CutPrefix(claim.Subject, user); ok {
+		ctx = context.WithValue(ctx, principalKey{}, name)
+	}
+	cmd := &command[Req, Plan, Out]{Command: c, tool: claim.Tool, wire: wire}
+	_, err = cmd.unchanged(ctx, token.Record{Claim: claim})
+	return err
 }
 
 // compile checks the declaration and prepares it for calls.

@@ -74,10 +74,15 @@ func (c *command[Req, Plan, Out]) call(ctx context.Context, req *mcp.CallToolReq
 	if err != nil {
 		return answer{}, err
 	}
-	if rec.State == token.StatePending {
-		return c.ask(ctx, req, &waiting[Plan]{text: in.ProposalToken, rec: rec, op: op})
+	if rec.State != token.StatePending {
+		return c.carryOut(ctx, in.ProposalToken, rec, nil)
 	}
-	return c.carryOut(ctx, in.ProposalToken, rec, nil)
+	// Nobody is to decide, or to be waited for, about what cannot be carried out any more.
+	p, err := c.unchanged(ctx, rec)
+	if err != nil {
+		return answer{}, err
+	}
+	return c.ask(ctx, req, &waiting[Plan]{text: in.ProposalToken, rec: rec, op: op, p: p})
 }
 
 // prepare computes a proposal and asks for its approval, or carries it out where authority exists.
@@ -161,8 +166,11 @@ func (c *command[Req, Plan, Out]) scope(ctx context.Context, kind string) token.
 // carryOut does what the token allows, or answers with what was done. p is the proposal if it was computed in this very
 // call; otherwise it is computed again and has to be the same.
 func (c *command[Req, Plan, Out]) carryOut(ctx context.Context, text string, rec token.Record, p *proposed[Plan]) (answer, error) {
-	if rec.State == token.StateUsed {
+	switch rec.State {
+	case token.StateUsed:
 		return answer{reply: rec.Receipt}, nil
+	case token.StateDeclined:
+		return answer{}, &token.Error{Code: token.CodeDeclined}
 	}
 	var tx Transaction[Plan, Out]
 	if c.Begin != nil {
@@ -214,6 +222,15 @@ func (c *command[Req, Plan, Out]) proposeAgain(ctx context.Context, rec token.Re
 	p.claim.Kind = rec.Claim.Kind
 	p.claim.Input = rec.Claim.Input // its lines are part of the manifest
 	return p, nil
+}
+
+// unchanged computes the proposal of a kept request and refuses it if it is not what was kept.
+func (c *command[Req, Plan, Out]) unchanged(ctx context.Context, rec token.Record) (*proposed[Plan], error) {
+	p, err := c.proposeAgain(ctx, rec)
+	if err != nil {
+		return nil, err
+	}
+	return p, rec.Claim.Stale(&p.claim)
 }
 
 // act carries the plan out under the lease.

@@ -179,6 +179,17 @@ func (c *Claim) changed(now *Claim) []string {
 	return paths
 }
 
+// Stale returns the error with code proposal_stale that Begin returns if c was
+// approved and now is what would be done, nil if that is the same. It compares
+// Manifest and Base only, and is for telling a person before they decide.
+func (c *Claim) Stale(now *Claim) error {
+	changed := c.changed(now)
+	if len(changed) == 0 && c.Manifest == now.Manifest {
+		return nil
+	}
+	return stale("compare", changed)
+}
+
 // equal reports whether c and d are the same, Approved apart.
 func (c *Claim) equal(d *Claim) bool {
 	return c.Project == d.Project && c.Kind == d.Kind && c.Subject == d.Subject && c.Tool == d.Tool &&

@@ -29,7 +29,7 @@ var foreign = []struct {
 // TestBinding: with the right text and a wrong claim nothing can be done, and
 // all refusals look alike.
 func TestBinding(t *testing.T) {
-	for _, state := range []token.State{token.StatePending, token.StateApproved, token.StateApplying, token.StateUsed} {
+	for _, state := range everyState() {
 		for _, f := range foreign {
 			t.Run(string(state)+", "+f.name, func(t *testing.T) {
 				s, _ := openClocked(t, token.Options{})
@@ -47,6 +47,11 @@ func TestBinding(t *testing.T) {
 	}
 }
 
+// everyState returns all states that a record can have.
+func everyState() []token.State {
+	return []token.State{token.StatePending, token.StateApproved, token.StateApplying, token.StateUsed, token.StateDeclined}
+}
+
 // inState issues a token for newClaim and brings it to a state.
 func inState(t *testing.T, s *token.Store, state token.State) string {
 	t.Helper()
@@ -56,6 +61,10 @@ func inState(t *testing.T, s *token.Store, state token.State) string {
 		begin(t, s, text, newClaim()).Release()
 	case token.StateUsed:
 		use(t, s, text, newClaim(), "receipt")
+	case token.StateDeclined:
+		if err := s.Decline(t.Context(), hashOf(t, s, text)); err != nil {
+			t.Fatalf("Decline: %v", err)
+		}
 	}
 	return text
 }
@@ -112,6 +121,14 @@ func TestStale(t *testing.T) {
 				if !strings.HasSuffix(err.Error(), ": "+c.text) {
 					t.Errorf("message %q does not end with %q", err, c.text)
 				}
+			}
+			was, now := newClaim(), with(c.change)
+			var e *token.Error
+			if err := was.Stale(&now); !errors.As(err, &e) || e.Code != token.CodeStale || !cmp.Equal(c.changed, e.Changed) || !strings.HasSuffix(err.Error(), ": "+c.text) {
+				t.Errorf("Stale gave %v", err)
+			}
+			if err := was.Stale(&was); err != nil {
+				t.Errorf("Stale of the same claim gave %v", err)
 			}
 			if diff := cmp.Diff([]token.State{token.StateApproved, token.StatePending}, states(t, s)); diff != "" {
 				t.Errorf("a stale proposal was consumed (-want +got):\n%s", diff)

@@ -54,11 +54,11 @@
 //
 // # States
 //
-// A token is pending until a person decides, then approved, applying while its
-// action is carried out, and used. [Claim.Approved] lets it start as approved.
-// [Store.Pending] lists what waits, by the hashes of the tokens, and
-// [Store.Approve] and [Store.Revoke] decide; no text of a token is needed or
-// shown. Nothing but Approve and Claim.Approved makes a token approved.
+// A token is pending until a person decides, then approved or declined,
+// applying while its action is carried out, and used. [Claim.Approved] lets it
+// start as approved. [Store.Pending] lists what waits, by the hashes of the
+// tokens, and [Store.Approve] and [Store.Decline] decide; no text of a token is
+// needed or shown. Nothing but Approve and Claim.Approved makes a token approved.
 //
 // [Store.Begin] makes the step to applying durable before it returns, so that
 // no crash lets an action happen twice. After a crash between Begin and
@@ -72,8 +72,8 @@
 // Every failure is an [*Error] with a [Code]. Whatever is wrong with a token
 // is approval_invalid, always with the same text, so that a caller cannot find
 // out which tokens exist; the reason goes to [Options].Logger. Only who has a
-// valid token for the very same call learns that it is stale, pending, busy or
-// used. Besides what its comment says, every method of a [Store] may fail with
+// valid token for the very same call learns that it is stale, pending, declined,
+// busy or used. Besides what its comment says, every method of a [Store] may fail with
 // store_closed, store_locked, store_damaged, store_exposed or store_io.
 //
 // # Time

@@ -21,6 +21,9 @@ const (
 	CodeInvalid Code = "approval_invalid"
 	// CodePending answers a valid token that nobody has approved yet.
 	CodePending Code = "approval_pending"
+	// CodeDeclined answers a valid token that a person declined. Nothing was
+	// changed, and the same token is never of use again.
+	CodeDeclined Code = "approval_declined"
 	// CodeBusy answers a valid token whose action was begun and neither
 	// committed nor aborted.
 	CodeBusy Code = "approval_busy"
@@ -135,9 +138,10 @@ func CodeOf(err error) Code {
 var texts = map[Code]string{
 	CodeInvalid:  "the approval token is not valid for this call; prepare again and use the new one",
 	CodePending:  "nobody has approved this proposal yet; ask the person in charge, then send the same token again",
+	CodeDeclined: "the person in charge declined this proposal; nothing was changed, do not ask again without a new reason",
 	CodeBusy:     "this approval is being applied; wait and send the same token again",
 	CodeUsed:     "this approval was used; its receipt is kept",
-	CodeStale:    "the proposal changed after it was approved; prepare again",
+	CodeStale:    "what would be done now is not what was proposed; prepare again",
 	CodeUnknown:  "no proposal with that id waits for a decision; list them again",
 	CodeClaim:    "the claim is not complete or not well formed",
 	CodeTooLarge: "over the limit",
@@ -153,8 +157,8 @@ var texts = map[Code]string{
 }
 
 // stale describes a proposal of which the named paths changed.
-func stale(changed []string) *Error {
-	e := &Error{Code: CodeStale, Op: "begin", Changed: changed}
+func stale(op string, changed []string) *Error {
+	e := &Error{Code: CodeStale, Op: op, Changed: changed}
 	const shown = 3
 	e.Detail = wording.QuoteAll(changed, shown, 160)
 	if len(changed) == 0 {

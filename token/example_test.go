@@ -123,7 +123,7 @@ func ExampleStore_Begin_stale() {
 	_, err = store.Begin(ctx, tok.Reveal(), claim)
 	fmt.Println(err)
 	// Output:
-	// begin: the proposal changed after it was approved; prepare again: "pages/intro.md"
+	// begin: what would be done now is not what was proposed; prepare again: "pages/intro.md"
 }
 
 func ExampleStore_Resume() {

@@ -42,6 +42,7 @@ const (
 //   - proposal_stale: it does, but Manifest or Base differ from what was
 //     approved; Error.Changed names the paths;
 //   - approval_pending: nobody has approved it yet;
+//   - approval_declined: a person declined it;
 //   - approval_busy: it was begun before and not finished;
 //   - approval_used: the action was done before, for this very claim;
 //     Error.Receipt is its receipt.
@@ -130,8 +131,10 @@ func (r *Record) admits(claim *Claim, whole, resume bool) error {
 		return &Error{Code: CodeUsed, Op: "begin", Receipt: bytes.Clone(r.Receipt)}
 	case r.State == StateApplying && !resume:
 		return &Error{Code: CodeBusy, Op: "begin"}
+	case r.State == StateDeclined:
+		return &Error{Code: CodeDeclined, Op: "begin"}
 	case !whole:
-		return stale(r.Claim.changed(claim))
+		return stale("begin", r.Claim.changed(claim))
 	case r.State == StatePending:
 		return &Error{Code: CodePending, Op: "begin"}
 	}

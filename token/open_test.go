@@ -24,7 +24,7 @@ func TestSurvivesRestart(t *testing.T) {
 		t.Fatal(err)
 	}
 	texts := map[token.State]string{}
-	for _, state := range []token.State{token.StatePending, token.StateApproved, token.StateApplying, token.StateUsed} {
+	for _, state := range everyState() {
 		texts[state] = inState(t, first, state)
 	}
 	if err := first.Close(); err != nil {
@@ -40,6 +40,7 @@ func TestSurvivesRestart(t *testing.T) {
 	wantBegin(t, s, texts[token.StatePending], newClaim(), token.CodePending)
 	wantBegin(t, s, texts[token.StateApplying], newClaim(), token.CodeBusy)
 	wantBegin(t, s, texts[token.StateUsed], newClaim(), token.CodeUsed)
+	wantBegin(t, s, texts[token.StateDeclined], newClaim(), token.CodeDeclined)
 	use(t, s, texts[token.StateApproved], newClaim(), "second process")
 	if info, err := os.Stat(dir); err != nil || info.Mode().Perm() != 0o700 {
 		t.Errorf("the directory has mode %v and error %v, want 0700", info.Mode(), err)

@@ -21,6 +21,9 @@ const (
 	StateApplying State = "applying"
 	// StateUsed is done; the receipt is kept.
 	StateUsed State = "used"
+	// StateDeclined was refused by a person and is never begun. Its record is
+	// kept until the token expires, so that whoever sent it learns why.
+	StateDeclined State = "declined"
 )
 
 // A Record is what is kept of one token. It never holds the token itself.

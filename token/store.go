@@ -297,7 +297,7 @@ func (s *Store) Issue(ctx context.Context, claim Claim) (Token, error) {
 // consumes nothing.
 //
 // A used token is found for as long as its record is kept; the receipt is
-// Record.Receipt. The error's code is approval_invalid.
+// Record.Receipt. One that was declined is found until it expires. The error's code is approval_invalid.
 func (s *Store) Lookup(ctx context.Context, text string, scope Claim) (Record, error) {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
@@ -396,13 +396,22 @@ func (s *Store) Approve(ctx context.Context, id string) error {
 	})
 }
 
-// Revoke voids the pending or approved proposal with that id, as in Approve.
-// The error's code is proposal_unknown.
+// Decline records that a person declined the pending or approved proposal with
+// that id, as in Approve. Its token is answered with approval_declined until it
+// expires. The error's code is proposal_unknown.
+func (s *Store) Decline(ctx context.Context, id string) error {
+	return s.decide(ctx, "decline", id, func(rec *Record, now time.Time) *Record { return rec.next(StateDeclined, now) })
+}
+
+// Revoke forgets the pending or approved proposal with that id, as in Approve:
+// its token is approval_invalid from then on. It is for proposals that nobody
+// decided about. The error's code is proposal_unknown.
 func (s *Store) Revoke(ctx context.Context, id string) error {
 	return s.decide(ctx, "revoke", id, func(rec *Record, _ time.Time) *Record { return rec.gone() })
 }
 
-// decide changes the one proposal with that id that was not begun.
+// decide changes the one proposal with that id that was neither begun nor
+// declined.
 func (s *Store) decide(ctx context.Context, op, id string, change func(*Record, time.Time) *Record) error {
 	unknown := &Error{Code: CodeUnknown, Op: op}
 	if len(id) < idLen {
@@ -421,7 +430,7 @@ func (s *Store) decide(ctx context.Context, op, id string, change func(*Record, 
 			if err != nil {
 				return err
 			}
-			if !strings.HasPrefix(rec.Hash, id) || rec.begun() || !now.Before(rec.Expires) {
+			if !strings.HasPrefix(rec.Hash, id) || rec.begun() || rec.State == StateDeclined || !now.Before(rec.Expires) {
 				continue
 			}
 			if found != nil {

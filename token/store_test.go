@@ -190,6 +190,7 @@ func TestApproveAndRevoke(t *testing.T) {
 	for _, id := range []string{"", a.Hash()[:11], strings.Repeat("0", 64), a.Reveal(), a.Hash() + "0"} {
 		wantCode(t, fmt.Sprintf("Approve(%q)", id), s.Approve(ctx, id), token.CodeUnknown)
 		wantCode(t, fmt.Sprintf("Revoke(%q)", id), s.Revoke(ctx, id), token.CodeUnknown)
+		wantCode(t, fmt.Sprintf("Decline(%q)", id), s.Decline(ctx, id), token.CodeUnknown)
 	}
 	for range 2 {
 		if err := s.Approve(ctx, a.Hash()); err != nil {
@@ -203,6 +204,7 @@ func TestApproveAndRevoke(t *testing.T) {
 	use(t, s, a.Reveal(), pending, "")
 	wantCode(t, "Approve of a used one", s.Approve(ctx, a.Hash()), token.CodeUnknown)
 	wantCode(t, "Revoke of a used one", s.Revoke(ctx, a.Hash()), token.CodeUnknown)
+	wantCode(t, "Decline of a used one", s.Decline(ctx, a.Hash()), token.CodeUnknown)
 
 	late, err := s.Issue(ctx, pending)
 	if err != nil {
@@ -215,10 +217,52 @@ func TestApproveAndRevoke(t *testing.T) {
 	}
 }
 
+// TestDecline: who sends the declined token for the very same call learns why,
+// whatever changed since, until it expires; nothing brings it back.
+func TestDecline(t *testing.T) {
+	for _, before := range []token.State{token.StatePending, token.StateApproved} {
+		t.Run(string(before), func(t *testing.T) {
+			s, clock := openClocked(t, token.Options{})
+			ctx, text := t.Context(), inState(t, s, before)
+			hash := hashOf(t, s, text)
+			if err := s.Decline(ctx, hash[:12]); err != nil {
+				t.Fatalf("Decline: %v", err)
+			}
+			wantBegin(t, s, text, newClaim(), token.CodeDeclined)
+			wantBegin(t, s, text, with(func(c *token.Claim) { c.Manifest = "2" }), token.CodeDeclined)
+			_, err := s.Resume(ctx, text, newClaim())
+			wantCode(t, "Resume", err, token.CodeDeclined)
+			wantCode(t, "Approve", s.Approve(ctx, hash), token.CodeUnknown)
+			wantCode(t, "Revoke", s.Revoke(ctx, hash), token.CodeUnknown)
+			wantCode(t, "Decline again", s.Decline(ctx, hash), token.CodeUnknown)
+			if list, err := s.Pending(ctx); err != nil || len(list) != 0 {
+				t.Errorf("Pending gave %d records and %v", len(list), err)
+			}
+			clock.Add(30*time.Minute - time.Millisecond)
+			if rec, err := s.Lookup(ctx, text, newClaim()); err != nil || rec.State != token.StateDeclined {
+				t.Errorf("Lookup before it expires gave state %q and %v", rec.State, err)
+			}
+			clock.Add(time.Millisecond)
+			_, err = s.Lookup(ctx, text, newClaim())
+			wantInvalid(t, err)
+			_, err = s.Begin(ctx, text, newClaim())
+			wantInvalid(t, err)
+		})
+	}
+}
+
+// TestDeclineWhileApplied: what was begun cannot be declined any more.
+func TestDeclineWhileApplied(t *testing.T) {
+	s, _ := openClocked(t, token.Options{})
+	text := inState(t, s, token.StateApplying)
+	wantCode(t, "Decline", s.Decline(t.Context(), hashOf(t, s, text)), token.CodeUnknown)
+	wantBegin(t, s, text, newClaim(), token.CodeBusy)
+}
+
 // TestLookup: the arguments come back to the tool that a token was issued for,
 // as a copy, and nobody else.
 func TestLookup(t *testing.T) {
-	for _, state := range []token.State{token.StatePending, token.StateApproved, token.StateApplying, token.StateUsed} {
+	for _, state := range everyState() {
 		t.Run(string(state), func(t *testing.T) {
 			s, _ := openClocked(t, token.Options{})
 			text := inState(t, s, state)

@@ -126,17 +126,17 @@ func TestErrors(t *testing.T) {
 		{
 			"stale",
 			token.Error{Code: token.CodeStale, Op: "begin", Detail: `"a"`, Changed: []string{"a"}},
-			`begin: the proposal changed after it was approved; prepare again: "a"`, `{"count":1,"changed":["a"]}`,
+			`begin: what would be done now is not what was proposed; prepare again: "a"`, `{"count":1,"changed":["a"]}`,
 		},
 		{
 			"stale manifest",
 			token.Error{Code: token.CodeStale},
-			`the proposal changed after it was approved; prepare again`, `{"count":0,"changed":[]}`,
+			`what would be done now is not what was proposed; prepare again`, `{"count":0,"changed":[]}`,
 		},
 		{
 			"stale, many",
 			token.Error{Code: token.CodeStale, Changed: many},
-			`the proposal changed after it was approved; prepare again`,
+			`what would be done now is not what was proposed; prepare again`,
 			`{"count":30,"changed":["` + strings.Join(many[:20], `","`) + `"]}`,
 		},
 	}

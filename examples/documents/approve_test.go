@@ -72,11 +72,11 @@ func TestReject(t *testing.T) {
 	if got := s.good(t, "project_status", nil).Approvals.Pending; got != 0 {
 		t.Errorf("%d approvals wait after the decision", got)
 	}
-	s.refused(t, "approval_invalid", "candidate_apply", apply(proposed.ProposalToken))
+	s.refused(t, "approval_declined", "candidate_apply", apply(proposed.ProposalToken))
 	if _, _, code := clitest.Output(t, words[1:]...); code != 1 {
 		t.Errorf("approving what was rejected ended with %d, want 1", code)
 	}
-	s.refused(t, "approval_invalid", "candidate_apply", apply(proposed.ProposalToken))
+	s.refused(t, "approval_declined", "candidate_apply", apply(proposed.ProposalToken))
 	if len(before) != len(f.tree(t, ".mcpdocs")) {
 		t.Error("a rejected candidate was promoted")
 	}

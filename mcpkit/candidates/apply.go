@@ -12,6 +12,7 @@ import (
 	"github.com/mcpcontract/mcpcontract/internal/pattern"
 	"github.com/mcpcontract/mcpcontract/mcpkit"
 	"github.com/mcpcontract/mcpcontract/stage"
+	"github.com/mcpcontract/mcpcontract/token"
 )
 
 // proposal is what candidate_apply proposes.
@@ -75,6 +76,15 @@ func (f *feature) command() mcpkit.Command[candidateArgs, proposal, receipt] {
 		c.Disabled = errDisabled()
 	}
 	return c
+}
+
+// Recheck returns a function for the Recheck field of [mcpkit.Approvals] in a program in which a person decides: it reports
+// whether the candidate, the files of the project that it replaces, and what the validators say are still those of the
+// proposal. area and opts are those of [Feature], as the server has them. It is safe for concurrent use and changes nothing.
+//
+// The error's code is proposal_stale, with the paths that changed, or one that candidate_apply has for such a candidate.
+func Recheck(area *stage.Area, opts *Options) func(ctx context.Context, claim token.Claim) error {
+	return newFeature(area, nil, opts).command().Recheck
 }
 
 // plan computes what promoting the candidate does.

@@ -79,11 +79,15 @@ func (c *Candidate) ReadFile(ctx context.Context, path string) ([]byte, error) {
 // With a nil area, for a server that may not write, the tools are there and answer [CodeDisabled]; then approvals is not
 // used. The error of the feature says which of the options, or which field of approvals, is missing.
 func Feature(area *stage.Area, approvals *mcpkit.Approvals, opts *Options) mcpkit.Feature {
+	return newFeature(area, approvals, opts).install
+}
+
+func newFeature(area *stage.Area, approvals *mcpkit.Approvals, opts *Options) *feature {
 	f := &feature{area: area, approvals: approvals}
 	if opts != nil {
 		f.opts = *opts
 	}
-	return f.install
+	return f
 }
 
 type feature struct {

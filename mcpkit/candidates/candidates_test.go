@@ -171,3 +171,49 @@ func TestFeatureRefuses(t *testing.T) {
 		}
 	}
 }
+
+// A person who decides in another program is told what changed since the proposal, in the candidate and in the project.
+func TestRecheck(t *testing.T) {
+	p := newProject(t)
+	p.write(t, "docs/plan.md", "old plan\n")
+	note := "two links"
+	p.opts = &candidates.Options{Validators: []candidates.Validator{{
+		Name: "links",
+		Check: func(context.Context, *candidates.Candidate) (candidates.Verdict, error) {
+			return candidates.Verdict{Notes: []string{note}}, nil
+		},
+	}}}
+	p.by = mcpkit.OutOfBand
+	p.propose(t, wiretest.Dial(t, p.server(t), wiretest.Stateless, "codex"))
+	list, err := p.store.Pending(t.Context())
+	if err != nil || len(list) != 1 {
+		t.Fatalf("Pending gave %d records and %v", len(list), err)
+	}
+	recheck := candidates.Recheck(p.area, p.opts)
+	changes := []struct {
+		name     string
+		do, undo func()
+		code     string
+		want     string
+	}{
+		{"a byte", func() { p.write(t, staged+"docs/plan.md", "New plan\n") }, func() { p.write(t, staged+"docs/plan.md", "new plan\n") }, "proposal_stale", staged + "docs/plan.md"},
+		{"a mode", func() { chmod(t, p, 0o700) }, func() { chmod(t, p, 0o600) }, "proposal_stale", staged + "docs/plan.md"},
+		{"a target", func() { p.write(t, "docs/plan.md", "other\n") }, func() { p.write(t, "docs/plan.md", "old plan\n") }, "proposal_stale", `"docs/plan.md"`},
+		{"a file more", func() { p.write(t, staged+"docs/c.md", "") }, func() { remove(t, p, staged+"docs/c.md") }, "candidate_undeclared", "docs/c.md"},
+		{"a verdict", func() { note = "three links" }, func() { note = "two links" }, "proposal_stale", "would be written differs"},
+	}
+	for _, c := range changes {
+		c.do()
+		var coded interface{ ErrorCode() string }
+		if err := recheck(t.Context(), list[0].Claim); !errors.As(err, &coded) || coded.ErrorCode() != c.code || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: got %v, want %s with %q", c.name, err, c.code, c.want)
+		}
+		c.undo()
+		if err := recheck(t.Context(), list[0].Claim); err != nil {
+			t.Errorf("%s, taken back: got %v", c.name, err)
+		}
+	}
+	if err := candidates.Recheck(nil, nil)(t.Context(), list[0].Claim); err == nil || !strings.Contains(err.Error(), "without a writer") {
+		t.Errorf("without an area: got %v", err)
+	}
+}

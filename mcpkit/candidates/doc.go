@@ -42,6 +42,12 @@
 // and what each [Validator] said. If any of it differs when the token comes back, the call fails with proposal_stale,
 // names the files, and consumes nothing; a file more or less in the candidate fails with the error of candidate_inspect.
 //
+// A program in which a person decides, see [mcpkit.Approvals], says before the decision whether any of it differs, with
+// [Recheck]:
+//
+//	approvals.Recheck = candidates.Recheck(area, nil) // with the options of the server
+//	err := approvals.Decide(ctx, os.Stdout, os.Args[2:])
+//
 // # Crashes
 //
 // The approval is part of what package [stage] writes at the commit point of a promotion. A process that dies at any

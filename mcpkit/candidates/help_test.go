@@ -165,3 +165,10 @@ func rename(tb testing.TB, p *project, from, to string) {
 		tb.Fatal(err)
 	}
 }
+
+func remove(tb testing.TB, p *project, name string) {
+	tb.Helper()
+	if err := os.Remove(filepath.Join(p.root, filepath.FromSlash(name))); err != nil {
+		tb.Fatal(err)
+	}
+}

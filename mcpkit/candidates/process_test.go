@@ -288,15 +288,15 @@ func (p *project) decide(t *testing.T, by mcpkit.Approver, args ...string) strin
 	return string(out)
 }
 
-// A rejection by another process voids the token.
+// A rejection by another process is told to whoever sends the token again.
 func TestProcessReject(t *testing.T) {
 	overAll(t, func(t *testing.T, p *project, dial func(mcpkit.Approver, *wiretest.Client) *wiretest.Peer) {
 		t.Helper()
 		c := dial(mcpkit.OutOfBand, &wiretest.Client{Name: "codex"})
 		tok := p.propose(t, c)
 		p.decide(t, mcpkit.OutOfBand, "reject", strings.Fields(p.decide(t, mcpkit.OutOfBand))[0])
-		if r, text := call(t, c, "candidate_apply", apply(tok)); r.Error.Code != "approval_invalid" || p.read(t, "docs/plan.md") != "" {
-			t.Errorf("got %s, want approval_invalid", text)
+		if r, text := call(t, c, "candidate_apply", apply(tok)); r.Error.Code != "approval_declined" || p.read(t, "docs/plan.md") != "" {
+			t.Errorf("got %s, want approval_declined", text)
 		}
 	})
 }
