@@ -35,8 +35,9 @@ type ParseOptions struct {
 	Classes []string
 }
 
-// Load reads a registry file, those that it includes, and the overlay for this machine. The name must end in .yaml, .yml, .json or .toml. All errors are [*Error]; if
-// the file cannot be opened, its cause is an error of io/fs.
+// Load reads a registry file, those that it includes, and the overlay for this machine. The name must end in
+// .yaml, .yml, .json or .toml. All errors are [*Error]; if the file cannot be opened, its cause is an error of
+// io/fs.
 func Load(path string, opts *ParseOptions) (*Registry, error) {
 	var o ParseOptions
 	if opts != nil {
@@ -80,9 +81,13 @@ func Parse(data []byte, opts *ParseOptions) (*Registry, error) {
 	return assemble([]*reader{r})
 }
 
-// fail makes an error of one problem at the start of a file.
+// fail makes an error of one problem with a file as a whole. It has no place in the file, but for a text
+// that is too large: that one was seen, and every fault of a text has a place.
 func fail(file string, code Code, cause error, message string) *Error {
-	p := Problem{Code: code, Severity: Reject, Message: message, File: file, Line: 1, Column: 1}
+	p := Problem{Code: code, Severity: Reject, Message: message, File: file}
+	if code == TooLarge {
+		p.Line, p.Column = 1, 1
+	}
 	return &Error{Problems: []Problem{p}, Err: cause}
 }
 

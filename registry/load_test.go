@@ -359,15 +359,16 @@ func TestLoadRefuses(t *testing.T) {
 		name, file string
 		opts       *registry.ParseOptions
 		code       registry.Code
+		place      int // line and column; 0 for what was not read
 		is         error
 	}{
-		{"missing", filepath.Join(dir, "none.yaml"), nil, registry.Unreadable, os.ErrNotExist},
-		{"folder", dir + "/sub.yaml", nil, registry.Unreadable, nil},
-		{"unknown format", write("r.xml", nil), nil, registry.FormatUnknown, nil},
-		{"no extension", write("registry", nil), nil, registry.FormatUnknown, nil},
-		{"too large", big, nil, registry.TooLarge, nil},
-		{"over the given limit", write("r.json", []byte(sampleJSON)), &registry.ParseOptions{MaxBytes: 100}, registry.TooLarge, nil},
-		{"empty", write("empty.yaml", nil), nil, registry.Empty, nil},
+		{"missing", filepath.Join(dir, "none.yaml"), nil, registry.Unreadable, 0, os.ErrNotExist},
+		{"folder", dir + "/sub.yaml", nil, registry.Unreadable, 0, nil},
+		{"unknown format", write("r.xml", nil), nil, registry.FormatUnknown, 0, nil},
+		{"no extension", write("registry", nil), nil, registry.FormatUnknown, 0, nil},
+		{"too large", big, nil, registry.TooLarge, 1, nil},
+		{"over the given limit", write("r.json", []byte(sampleJSON)), &registry.ParseOptions{MaxBytes: 100}, registry.TooLarge, 1, nil},
+		{"empty", write("empty.yaml", nil), nil, registry.Empty, 1, nil},
 	}
 	if err := os.Mkdir(filepath.Join(dir, "sub.yaml"), 0o700); err != nil {
 		t.Fatal(err)
@@ -376,8 +377,8 @@ func TestLoadRefuses(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			_, err := registry.Load(tt.file, tt.opts)
 			got := problems(t, err)
-			if len(got) != 1 || got[0].Code != tt.code || got[0].File != tt.file || got[0].Line != 1 || got[0].Column != 1 {
-				t.Errorf("got %+v, want code %s at the start of %s", got, tt.code, tt.file)
+			if len(got) != 1 || got[0].Code != tt.code || got[0].File != tt.file || got[0].Line != tt.place || got[0].Column != tt.place {
+				t.Errorf("got %+v, want code %s at %d:%d of %s", got, tt.code, tt.place, tt.place, tt.file)
 			}
 			if tt.is != nil && !errors.Is(err, tt.is) {
 				t.Errorf("%v is not %v", err, tt.is)

@@ -65,9 +65,6 @@ func printFaults(err error) (*registry.Error, bool) {
 	faults, ok := errors.AsType[*registry.Error](err)
 	if ok {
 		for _, p := range faults.Problems {
-			if p.Code == registry.Unreadable || p.File == "" {
-				p.Line, p.Column = 0, 0 // there is no text in which it would have a place
-			}
 			fmt.Fprintln(os.Stderr, cli.Visible(p.String()))
 		}
 	}
