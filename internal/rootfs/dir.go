@@ -25,8 +25,10 @@ type dir interface {
 	create(path string, flag int, perm fs.FileMode) (*os.File, error)
 	// self describes the directory.
 	self() (node, error)
-	// names returns at most limit names, in no order. It can be called once.
-	names(limit int) ([]string, error)
+	// names returns at most limit names, in no order. It can be called once. Where
+	// they are those of last, which an earlier call may have returned for the
+	// same directory, they share its memory.
+	names(limit int, last []string) ([]string, error)
 
 	// lstat and what follows take a single name.
 	lstat(name string) (node, error)
@@ -105,8 +107,8 @@ func (t *tracedDir) self() (node, error) {
 	return n, err
 }
 
-func (t *tracedDir) names(limit int) ([]string, error) {
-	names, err := t.d.names(limit)
+func (t *tracedDir) names(limit int, last []string) ([]string, error) {
+	names, err := t.d.names(limit, last)
 	t.note("readdir", ".", err)
 	return names, err
 }

@@ -43,7 +43,8 @@
 // # Concurrency
 //
 // A [Root] is safe for concurrent use. Any number of them, in any number of
-// processes, may work on one directory.
+// processes, may work on one directory. A [Walker] belongs to one goroutine at a
+// time.
 //
 // # Errors
 //

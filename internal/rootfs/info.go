@@ -32,13 +32,10 @@ type Info struct {
 	Err error
 }
 
-// infoOf describes the entry at p, which need not have passed Check.
-func infoOf(p string, n node) Info {
+// infoOf describes the entry at p. bad is why p does not pass Check, if so.
+func infoOf(p string, bad error, n node) Info {
 	info := Info{Path: p, Size: n.size, Mode: n.mode, ModTime: n.mod, ChangeTime: n.changed, Inode: n.ino}
-	err := error(nil)
-	if p != "." {
-		err = check(p)
-	}
+	err := bad
 	switch {
 	case err != nil:
 	case n.mode.IsDir():
@@ -83,7 +80,7 @@ func checkFile(n node) error {
 func (r *Root) Stat(path string) (Info, error) {
 	if path == "." {
 		n, err := r.top.self()
-		return infoOf(".", n), fail("stat", path, err)
+		return infoOf(".", nil, n), fail("stat", path, err)
 	}
 	var info Info
 	err := r.within("stat", path, func(d dir, name string) error {
@@ -94,7 +91,7 @@ func (r *Root) Stat(path string) (Info, error) {
 		if n.mode&fs.ModeSymlink != 0 {
 			return refuse(Link)
 		}
-		info = infoOf(path, n)
+		info = infoOf(path, nil, n)
 		return nil
 	})
 	return info, err

@@ -17,54 +17,88 @@ func (r *Root) ReadDir(dir string, limit int) ([]Info, error) {
 		return nil, fail("readdir", dir, err)
 	}
 	defer d.close()
-	entries, err := list(d, limit)
-	if err != nil {
+	var f folder
+	if err := f.read(d, dir, limit); err != nil {
 		return nil, fail("readdir", dir, err)
 	}
-	infos := make([]Info, len(entries))
-	for i, e := range entries {
-		infos[i] = infoOf(join(dir, e.name), e.node)
+	slices.SortFunc(f.entries, func(a, b entry) int { return strings.Compare(a.name, b.name) })
+	infos := make([]Info, len(f.entries))
+	for i := range f.entries {
+		infos[i] = f.entries[i].info()
 	}
 	return infos, nil
 }
 
-// An entry is what a listing tells of one name.
+// A folder is what is known of one directory. What follows from the names alone
+// is kept from one read to the next; the rest is asked for each time.
+type folder struct {
+	names   []string // in the order of the file system
+	entries []entry
+}
+
+// An entry is what a folder tells of one name.
 type entry struct {
-	name string
-	node node
+	name   string
+	path   string
+	bad    error // why path does not pass Check, if so
+	node   node
+	folder folder // of a directory, while somebody walks it
 }
 
-// list describes the entries of d, sorted by name.
-func list(d dir, limit int) ([]entry, error) {
-	names, err := readAtMost(d, limit)
+// info describes the entry.
+func (e *entry) info() Info { return infoOf(e.path, e.bad, e.node) }
+
+// read describes what is in d, the directory at p, if there are at most limit
+// entries.
+func (f *folder) read(d dir, p string, limit int) error {
+	names, err := readAtMost(d, limit, f.names)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	entries := make([]entry, 0, len(names))
-	for _, name := range names {
-		n, err := d.lstat(name)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue // removed since it was listed
+	// The names are read and not inferred from the times of the directory, which
+	// some file systems keep carelessly.
+	if !slices.Equal(names, f.names) {
+		f.names, f.entries = names, make([]entry, len(names))
+		for i, name := range names {
+			path := join(p, name)
+			f.entries[i] = entry{name: name, path: path, bad: check(path)}
 		}
-		if err != nil {
-			return nil, err
-		}
-		entries = append(entries, entry{name, n})
 	}
-	return entries, nil
+	return f.look(d)
 }
 
-// readAtMost returns the sorted names in d if there are at most limit.
-func readAtMost(d dir, limit int) ([]string, error) {
+// look describes the entries anew, and drops those that are gone by now.
+func (f *folder) look(d dir) error {
+	gone := false
+	for i := range f.entries {
+		e := &f.entries[i]
+		n, err := d.lstat(e.name)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		e.node = n
+		if err != nil {
+			e.name, gone = "", true
+		}
+	}
+	if gone {
+		f.entries = slices.DeleteFunc(f.entries, func(e entry) bool { return e.name == "" })
+		f.names = nil // so that the next read begins anew
+	}
+	return nil
+}
+
+// readAtMost returns the names in d if there are at most limit. See dir.names for
+// last.
+func readAtMost(d dir, limit int, last []string) ([]string, error) {
 	limit = min(limit, math.MaxInt-1)
-	names, err := d.names(limit + 1)
+	names, err := d.names(limit+1, last)
 	if err != nil {
 		return nil, err
 	}
 	if len(names) > limit {
 		return nil, refusef(TooMany, "it has more than %d entries", limit)
 	}
-	slices.Sort(names)
 	return names, nil
 }
 
@@ -104,12 +138,14 @@ func (r *Root) Collision(path string) (string, error) {
 	return "", nil
 }
 
-// names lists the directory at p.
+// names lists the directory at p, sorted.
 func (r *Root) names(p string) ([]string, error) {
 	d, err := r.top.sub(p)
 	if err != nil {
 		return nil, err
 	}
 	defer d.close()
-	return readAtMost(d, defaultEntries)
+	names, err := readAtMost(d, defaultEntries, nil)
+	slices.Sort(names)
+	return names, err
 }

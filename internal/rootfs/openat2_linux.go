@@ -1,12 +1,16 @@
 package rootfs
 
 import (
+	"bytes"
+	"encoding/binary"
 	"errors"
 	"io"
 	"io/fs"
 	"os"
+	"strings"
 	"sync"
 	"time"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -63,6 +67,8 @@ func (d *fastDir) do(fn func(fd int) error) error {
 func retry(fn func() error) error {
 	for tries := 0; ; {
 		switch err := fn(); {
+		case err == nil:
+			return nil
 		case errors.Is(err, unix.EINTR):
 		case errors.Is(err, unix.EAGAIN) && tries < maxTries:
 			tries++
@@ -139,7 +145,7 @@ func (d *fastDir) statx(name string, flags int) (n node, err error) {
 // statx asks the one call that knows mount points.
 func statx(fd int, name string, flags int) (node, error) {
 	var st unix.Statx_t
-	if err := unix.Statx(fd, name, flags, unix.STATX_BASIC_STATS, &st); err != nil {
+	if err := statxInto(&st, fd, name, flags); err != nil {
 		return node{}, err
 	}
 	return node{
@@ -152,6 +158,21 @@ func statx(fd int, name string, flags int) (node, error) {
 		ino:     st.Ino,
 		mount:   st.Attributes&unix.STATX_ATTR_MOUNT_ROOT != 0,
 	}, nil
+}
+
+// statxInto is unix.Statx without its copy of the name on the heap, which a walk
+// over many files would leave behind for each.
+func statxInto(st *unix.Statx_t, fd int, name string, flags int) error {
+	var buf [256]byte
+	if copy(buf[:], name) == len(buf) || strings.IndexByte(name, 0) >= 0 {
+		return unix.Statx(fd, name, flags, unix.STATX_BASIC_STATS, st) // long, or refused there
+	}
+	_, _, errno := unix.Syscall6(unix.SYS_STATX, uintptr(fd), uintptr(unsafe.Pointer(&buf[0])), uintptr(flags),
+		unix.STATX_BASIC_STATS, uintptr(unsafe.Pointer(st)), 0)
+	if errno != 0 {
+		return errno
+	}
+	return nil
 }
 
 // fileMode translates a mode of the kernel.
@@ -186,19 +207,39 @@ func fileMode(m uint16) fs.FileMode {
 	return mode
 }
 
-func (d *fastDir) names(limit int) (names []string, err error) {
+func (d *fastDir) names(limit int, last []string) (names []string, err error) {
 	buf := make([]byte, 8<<10)
+	names = make([]string, 0, min(limit, len(last)))
 	err = d.do(func(fd int) error {
 		for len(names) < limit {
-			n, err := unix.ReadDirent(fd, buf)
+			n, err := unix.Getdents(fd, buf)
 			if err != nil || n == 0 {
 				return err
 			}
-			_, _, names = unix.ParseDirent(buf[:n], limit-len(names), names)
+			names = appendNames(names, buf[:n], limit, last)
 		}
 		return nil
 	})
 	return names, err
+}
+
+// appendNames appends the names that getdents put into buf, as long as there are
+// no more than limit, and allocates none that last has in the same place.
+func appendNames(names []string, buf []byte, limit int, last []string) []string {
+	const nameAt = 8 + 8 + 2 + 1 // behind inode, position, length of the record and type
+	for len(buf) > nameAt && len(names) < limit {
+		size := binary.NativeEndian.Uint16(buf[16:])
+		name, _, _ := bytes.Cut(buf[nameAt:size], []byte{0})
+		buf = buf[size:]
+		switch i := len(names); {
+		case string(name) == "." || string(name) == "..":
+		case i < len(last) && last[i] == string(name):
+			names = append(names, last[i])
+		default:
+			names = append(names, string(name))
+		}
+	}
+	return names
 }
 
 func (d *fastDir) mkdir(name string, perm fs.FileMode) error {

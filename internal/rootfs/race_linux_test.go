@@ -98,7 +98,50 @@ func TestRace(t *testing.T) {
 	}
 }
 
-// TestRaceWrites does the same while files and directories are made, renamed
+// TestRaceWalker walks again and again while a directory is swapped for a link to
+// outside, or to another one inside: no walk may report as the entries of the one
+// what is behind the other.
+func TestRaceWalker(t *testing.T) {
+	for _, swap := range []string{"l", "m"} {
+		for way, opts := range ways() {
+			t.Run(swap+", "+way, func(t *testing.T) {
+				s := raceScene(t, opts)
+				r := open(t, s.dir, opts)
+				inside, err := r.Stat("d/f")
+				must(t, err)
+				w := r.Walker(".", nil)
+				swaps, stop := attack(t, s.in("d"), s.in(swap))
+				defer stop()
+				met, hidden, n := 0, 0, 0
+				for ; n < 2000 || (met == 0 || hidden == 0) && n < 100_000; n++ {
+					seen := false
+					must(t, w.Walk(t.Context(), func(i rootfs.Info) error {
+						// Under the link's own name the directory is itself.
+						if i.Path == "d/f" {
+							seen = true
+							if i.Inode != inside.Inode {
+								t.Fatalf("d/f is inode %d, want %d", i.Inode, inside.Inode)
+							}
+						}
+						return nil
+					}))
+					if seen {
+						met++
+					} else {
+						hidden++
+					}
+				}
+				stop()
+				t.Logf("%d walks, %d met the file, %d swaps", n, met, swaps.Load())
+				if met == 0 || hidden == 0 {
+					t.Errorf("the attack had no effect: met %d times, hidden %d times", met, hidden)
+				}
+			})
+		}
+	}
+}
+
+// TestRaceWrites swaps a directory for a link while files and directories are made, renamed
 // and removed: nothing may appear or vanish outside.
 func TestRaceWrites(t *testing.T) {
 	for way, opts := range ways() {

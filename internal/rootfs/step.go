@@ -182,7 +182,7 @@ func (d *stepDir) self() (node, error) {
 	return nodeOf(info), nil
 }
 
-func (d *stepDir) names(limit int) ([]string, error) {
+func (d *stepDir) names(limit int, _ []string) ([]string, error) {
 	f, err := d.root.Open(".")
 	if err != nil {
 		return nil, stepError(err)

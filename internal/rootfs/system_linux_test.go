@@ -170,3 +170,19 @@ func TestSandbox(t *testing.T) {
 		})
 	}
 }
+
+// Of what a walk allocates over files that an earlier one met, nothing is for a
+// single file.
+func TestWalkerAllocs(t *testing.T) {
+	dir := shallow(t)
+	fd, err := unix.Openat2(unix.AT_FDCWD, dir, &unix.OpenHow{})
+	if err != nil {
+		t.Skipf("the standard library, which is used without openat2 (%v), allocates for each file", err)
+	}
+	must(t, unix.Close(fd))
+	w := open(t, dir, rootfs.Options{}).Walker(".", nil)
+	got := testing.AllocsPerRun(10, func() { must(t, w.Walk(t.Context(), none)) })
+	if budget := 10.0 + 4*folders; got > budget {
+		t.Errorf("a walk over %d unchanged files allocates %.0f times, budget %.0f", folders*files, got, budget)
+	}
+}

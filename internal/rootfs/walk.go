@@ -36,19 +36,39 @@ type Limits struct {
 // directory it is in. It ends with the context's error when ctx does, and
 // with code too_many beyond a limit.
 func (r *Root) Walk(ctx context.Context, dir string, lim *Limits, fn func(Info) error) error {
-	w := walk{root: r, fn: fn, lim: lim.withDefaults()}
-	w.left = w.lim.Entries
-	d, err := r.openDir(dir)
+	return r.Walker(dir, lim).Walk(ctx, fn)
+}
+
+// A Walker walks one directory again and again. It remembers the names, and what
+// follows from them alone: a walk that finds the same names again allocates
+// nothing for each. It trusts no memory of what is behind a name, nor that the
+// names are still the same. It is not safe for concurrent use, and needs no
+// closing.
+type Walker struct {
+	root *Root
+	dir  string
+	lim  Limits
+	top  folder
+}
+
+// Walker returns a Walker for the directory dir, which is opened when it walks.
+func (r *Root) Walker(dir string, lim *Limits) *Walker {
+	return &Walker{root: r, dir: dir, lim: lim.withDefaults()}
+}
+
+// Walk is [Root.Walk] of the directory. fn must not call it.
+func (w *Walker) Walk(ctx context.Context, fn func(Info) error) error {
+	d, err := w.root.openDir(w.dir)
 	if err != nil {
-		return fail("walk", dir, err)
+		return fail("walk", w.dir, err)
 	}
 	defer d.close()
-	top := place{d, dir, 1}
-	entries, err := w.list(top)
-	if err != nil {
+	run := walk{root: w.root, fn: fn, lim: w.lim, left: w.lim.Entries}
+	top := place{d, w.dir, 1}
+	if err := run.list(top, &w.top); err != nil {
 		return err
 	}
-	return skip(w.visit(ctx, top, entries))
+	return skip(run.visit(ctx, top, &w.top))
 }
 
 // withDefaults returns l with its zero fields set.
@@ -86,35 +106,49 @@ type place struct {
 	level int // of what is in it, from 1
 }
 
-// list describes what is at a place, in the order of the walk.
-func (w *walk) list(at place) ([]entry, error) {
-	entries, err := list(at.dir, w.left)
-	if err == nil && len(entries) > 0 && at.level > w.lim.Depth {
+// list reads what is at a place, and puts it in the order of the walk.
+func (w *walk) list(at place, f *folder) error {
+	err := f.read(at.dir, at.path, w.left)
+	if err == nil && len(f.entries) > 0 && at.level > w.lim.Depth {
 		err = refusef(TooMany, "it is more than %d levels down", w.lim.Depth)
 	}
 	if err != nil {
-		return nil, fail("walk", at.path, err)
+		return fail("walk", at.path, err)
 	}
-	w.left -= len(entries)
-	slices.SortFunc(entries, func(a, b entry) int { return strings.Compare(a.sortKey(), b.sortKey()) })
-	return entries, nil
+	w.left -= len(f.entries)
+	if !slices.IsSortedFunc(f.entries, inOrder) {
+		slices.SortFunc(f.entries, inOrder)
+	}
+	return nil
 }
 
-// sortKey makes a directory sort where its content does.
-func (e *entry) sortKey() string {
-	if e.node.mode.IsDir() {
-		return e.name + "/"
+// inOrder compares two entries of a folder: a directory sorts where its content
+// does, as if its name ended with a slash.
+func inOrder(a, b entry) int {
+	n := min(len(a.name), len(b.name))
+	return cmp.Or(strings.Compare(a.name[:n], b.name[:n]), cmp.Compare(a.after(n), b.after(n)))
+}
+
+// after returns the byte of the sort key behind the first n of the name, and -1
+// where there is none.
+func (e *entry) after(n int) int {
+	switch {
+	case n < len(e.name):
+		return int(e.name[n])
+	case e.node.mode.IsDir():
+		return '/'
 	}
-	return e.name
+	return -1
 }
 
 // visit reports the entries of a place.
-func (w *walk) visit(ctx context.Context, at place, entries []entry) error {
-	for _, e := range entries {
+func (w *walk) visit(ctx context.Context, at place, f *folder) error {
+	for i := range f.entries {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		info := infoOf(join(at.path, e.name), e.node)
+		e := &f.entries[i]
+		info := e.info()
 		var err error
 		if info.Mode.IsDir() {
 			err = skip(w.enter(ctx, at, e, info))
@@ -130,7 +164,7 @@ func (w *walk) visit(ctx context.Context, at place, entries []entry) error {
 }
 
 // hash sets info.Sum, if it is wanted and can be had.
-func (w *walk) hash(at place, e entry, info *Info) {
+func (w *walk) hash(at place, e *entry, info *Info) {
 	if w.lim.HashBytes <= 0 || info.Err != nil {
 		return
 	}
@@ -145,7 +179,7 @@ func (w *walk) hash(at place, e entry, info *Info) {
 }
 
 // enter reports a directory and what it holds.
-func (w *walk) enter(ctx context.Context, at place, e entry, info Info) error {
+func (w *walk) enter(ctx context.Context, at place, e *entry, info Info) error {
 	if err := w.fn(info); err != nil || info.Err != nil {
 		return err
 	}
@@ -156,7 +190,7 @@ func (w *walk) enter(ctx context.Context, at place, e entry, info Info) error {
 	}
 	defer sub.close()
 	below := place{sub, info.Path, at.level + 1}
-	entries, err := w.list(below)
+	err = w.list(below, &e.folder)
 	if CodeOf(err) == TooMany {
 		return err
 	}
@@ -164,5 +198,5 @@ func (w *walk) enter(ctx context.Context, at place, e entry, info Info) error {
 		info.Err = err
 		return w.fn(info)
 	}
-	return w.visit(ctx, below, entries)
+	return w.visit(ctx, below, &e.folder)
 }
