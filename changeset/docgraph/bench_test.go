@@ -3,45 +3,67 @@ package docgraph_test
 import (
 	"os"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/mcpcontract/mcpcontract/changeset/docgraph"
+	"github.com/mcpcontract/mcpcontract/internal/rootfs"
 )
 
 // benchmarkSize is the number of documents that the package is made for.
 const benchmarkSize = 5000
 
-func BenchmarkLoad5000(b *testing.B) {
-	dir := many(b, benchmarkSize)
-	for b.Loop() {
-		graph(b, open(b, dir, nil))
+// benchmarkSizes are numbers of documents to measure.
+var benchmarkSizes = [...]int{1, 100, benchmarkSize}
+
+// sized runs a benchmark for projects of each size.
+func sized(b *testing.B, run func(b *testing.B, dir string)) {
+	for _, n := range benchmarkSizes {
+		b.Run(strconv.Itoa(n), func(b *testing.B) {
+			b.ReportAllocs()
+			run(b, many(b, n))
+		})
 	}
 }
 
-func BenchmarkUnchanged5000(b *testing.B) {
-	p := open(b, many(b, benchmarkSize), nil)
-	first := graph(b, p)
-	for b.Loop() {
-		if graph(b, p) != first {
-			b.Fatal("another graph")
+func BenchmarkLoad(b *testing.B) {
+	sized(b, func(b *testing.B, dir string) {
+		for b.Loop() {
+			graph(b, open(b, dir, nil))
 		}
-	}
+	})
 }
 
-func BenchmarkOneChanged5000(b *testing.B) {
-	dir := many(b, benchmarkSize)
-	p := open(b, dir, nil)
-	graph(b, p)
-	name := filepath.Join(dir, "docs", "part07", "page0700.md")
-	for i := 0; b.Loop(); i++ {
-		if err := os.WriteFile(name, []byte(manyText(i % 100)[:200+i%50]), 0o600); err != nil {
-			b.Fatal(err)
-		}
+func BenchmarkOneChanged(b *testing.B) {
+	sized(b, func(b *testing.B, dir string) {
+		p := open(b, dir, nil)
 		graph(b, p)
-	}
+		name := filepath.Join(dir, "docs", "part00", "page0000.md")
+		for i := 0; b.Loop(); i++ {
+			if err := os.WriteFile(name, []byte(manyText(i % 100)[:200+i%50]), 0o600); err != nil {
+				b.Fatal(err)
+			}
+			graph(b, p)
+		}
+	})
 }
 
-func BenchmarkSearch5000(b *testing.B) {
+func BenchmarkSearch(b *testing.B) {
+	sized(b, func(b *testing.B, dir string) {
+		g := graph(b, open(b, dir, nil))
+		for b.Loop() {
+			if _, _, err := g.Search("backup team", 0, 20); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
+
+// Queries differ in how many documents and words they meet.
+func BenchmarkQueries(b *testing.B) {
 	g := graph(b, open(b, many(b, benchmarkSize), nil))
 	for _, query := range []string{"backup", "value77", "storage backup team", "p", "nowhere"} {
 		b.Run(query, func(b *testing.B) {
@@ -55,7 +77,7 @@ func BenchmarkSearch5000(b *testing.B) {
 	}
 }
 
-func BenchmarkValidate5000(b *testing.B) {
+func BenchmarkValidate(b *testing.B) {
 	g := graph(b, open(b, many(b, benchmarkSize), nil))
 	for b.Loop() {
 		g.Validate()
@@ -101,6 +123,36 @@ func TestContextAllocs(t *testing.T) {
 	})
 	if got > 150 {
 		t.Errorf("Context allocates %.0f times, budget 150", got)
+	}
+}
+
+// To learn that nothing changed takes one look at each file and one at the names
+// in each folder, and no memory for a single file.
+func TestUnchangedCost(t *testing.T) {
+	const files, folders = 600, 6
+	dir := many(t, files)
+	ops := map[string]int{}
+	p, err := docgraph.OpenTraced(dir, docgraph.Options{Now: later}, func(e rootfs.Event) { ops[e.Op]++ })
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { p.Close() })
+	graph(t, p)
+	clear(ops)
+	graph(t, p)
+	want := map[string]int{"opendir": 1 + folders, "readdir": 1 + folders, "stat": files + folders}
+	if diff := cmp.Diff(want, ops); diff != "" {
+		t.Errorf("operations (-want +got):\n%s", diff)
+	}
+	p = open(t, dir, &docgraph.Options{Now: later})
+	first := graph(t, p)
+	got := testing.AllocsPerRun(10, func() {
+		if graph(t, p) != first {
+			t.Error("another graph")
+		}
+	})
+	if budget := 20.0 + 4*folders; got > budget && runtime.GOOS == "linux" { // elsewhere the standard library allocates for each
+		t.Errorf("%.0f allocations for %d unchanged files, budget %.0f", got, files, budget)
 	}
 }
 

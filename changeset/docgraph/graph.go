@@ -30,18 +30,13 @@ type node struct {
 	users []*node // what depends on it or links to it, by id
 }
 
-// newGraph makes the graph of the files.
-func newGraph(opts *Options, files map[string]*file, odd []changeset.Problem) *Graph {
+// newGraph makes the graph of the files, which are in the order of their paths.
+func newGraph(opts *Options, files []*file, odd []changeset.Problem) *Graph {
 	g := &Graph{byID: make(map[string]*node, len(files))}
 	problems := append([]changeset.Problem{}, odd...)
-	paths := make([]string, 0, len(files))
-	for name := range files {
-		paths = append(paths, name)
-	}
-	slices.Sort(paths)
 	parts := [][]byte{[]byte(opts.Project), []byte(opts.Docs), opts.Identity}
-	for _, name := range paths {
-		f := files[name]
+	for _, f := range files {
+		name := f.path
 		if f.problem != nil {
 			problems = append(problems, *f.problem)
 			continue

@@ -18,6 +18,7 @@ import (
 
 // A file is what the project knows of one file.
 type file struct {
+	path    string
 	size    int64
 	modTime time.Time
 	changed time.Time // as rootfs.Info has it
@@ -38,7 +39,7 @@ type doc struct {
 	terms []term // sorted
 }
 
-// A listing is what one walk found.
+// A listing is what one walk found, in the order of the paths.
 type listing struct {
 	files []rootfs.Info // documents, with paths below the docs folder
 	odd   []changeset.Problem
@@ -54,29 +55,31 @@ func (p *Project) refresh(ctx context.Context) (changed bool, err error) {
 	if p.unchanged(list) {
 		return false, nil
 	}
-	files := make(map[string]*file, len(list.files))
+	files := make([]*file, 0, len(list.files))
 	builder := newTermBuilder()
+	was := p.files // in the order of the paths, as what was listed
 	for _, info := range list.files {
 		if err := ctx.Err(); err != nil {
 			return false, err
 		}
-		old := p.files[info.Path]
+		for len(was) > 0 && was[0].path < info.Path {
+			was, changed = was[1:], true
+		}
+		var old *file
+		if len(was) > 0 && was[0].path == info.Path {
+			old, was = was[0], was[1:]
+		}
 		if old.current(info) {
-			files[info.Path] = old
+			files = append(files, old)
 			continue
 		}
 		f := p.load(info, old, builder)
 		changed = changed || !f.same(old)
 		if f.doc != nil || f.problem != nil { // else it vanished
-			files[info.Path] = f
+			files = append(files, f)
 		}
 	}
-	for name := range p.files {
-		if files[name] == nil {
-			changed = true
-		}
-	}
-	changed = changed || !slices.Equal(p.odd, list.odd)
+	changed = changed || len(was) > 0 || !slices.Equal(p.odd, list.odd)
 	p.files, p.odd = files, list.odd
 	return changed, nil
 }
@@ -86,8 +89,8 @@ func (p *Project) unchanged(l listing) bool {
 	if len(l.files) != len(p.files) || !slices.Equal(p.odd, l.odd) {
 		return false
 	}
-	for _, info := range l.files {
-		if !p.files[info.Path].current(info) {
+	for i := range l.files {
+		if f, info := p.files[i], &l.files[i]; f.path != info.Path || !f.current(*info) {
 			return false
 		}
 	}
@@ -111,7 +114,7 @@ func (f *file) same(old *file) bool {
 
 // load reads one file. If its bytes are those of old, it keeps old's document.
 func (p *Project) load(info rootfs.Info, old *file, builder *termBuilder) *file {
-	f := &file{size: info.Size, modTime: info.ModTime, changed: info.ChangeTime, inode: info.Inode}
+	f := &file{path: info.Path, size: info.Size, modTime: info.ModTime, changed: info.ChangeTime, inode: info.Inode}
 	f.settled = p.isSettled(f.modTime) && (f.changed.IsZero() || p.isSettled(f.changed))
 	raw, err := p.root.ReadFile(p.inRoot(info.Path), p.opts.MaxFileBytes)
 	switch rootfs.CodeOf(err) {
@@ -146,15 +149,13 @@ func (p *Project) isSettled(t time.Time) bool {
 	return age > tick || age < -tick
 }
 
-// list walks the docs folder.
+// list walks the docs folder. What it returns is valid until the next call.
 func (p *Project) list(ctx context.Context) (listing, error) {
-	var l listing
+	l := listing{files: p.infos[:0]}
 	var total int64
-	lim := &rootfs.Limits{Entries: 100_000 + 4*p.opts.MaxFiles}
-	err := p.root.Walk(ctx, p.opts.Docs, lim, func(info rootfs.Info) error {
-		if p.opts.Docs != "." {
-			info.Path = strings.TrimPrefix(info.Path, p.opts.Docs+"/")
-		}
+	prefix := len(p.inRoot(""))
+	err := p.walker.Walk(ctx, func(info rootfs.Info) error {
+		info.Path = info.Path[prefix:]
 		added, err := l.add(info)
 		if !added {
 			return err
@@ -172,6 +173,7 @@ func (p *Project) list(ctx context.Context) (listing, error) {
 		l.files = append(l.files, info)
 		return nil
 	})
+	p.infos = l.files
 	return l, p.listError(err)
 }
 
