@@ -3,6 +3,8 @@ package normalize
 import (
 	"strconv"
 	"strings"
+
+	"github.com/mcpcontract/mcpcontract/normalize/internal/syntax"
 )
 
 // parseNote makes a note of the reader, with its sentence.
@@ -20,6 +22,25 @@ func parseNote(code Code, subject string) Note {
 		message = before + clip(subject) + after
 	}
 	return Note{Code: code, Subject: subject, Message: message}
+}
+
+// inForm gives a note the sentence that fits the syntax of its document, which
+// is nil for a note about the paste: only JSON lets a key stand twice in one object.
+func inForm(n Note, doc *syntax.Document) Note {
+	if doc == nil || doc.Form != syntax.TOMLForm && doc.Form != syntax.YAMLForm {
+		return n
+	}
+	name := "YAML"
+	if doc.Form == syntax.TOMLForm {
+		name = "TOML"
+	}
+	switch n.Code {
+	case DuplicateKey:
+		n.Message = "the key " + strconv.Quote(clip(n.Subject)) + " stands there twice, which " + name + " does not allow: clients refuse the whole file; take one out"
+	case DuplicateKeptFirst:
+		n.Message = "a later server has the same key, which " + name + " does not allow; take one out"
+	}
+	return n
 }
 
 // messages are the sentences of the reader's notes and errors; a percent sign

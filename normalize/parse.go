@@ -169,7 +169,7 @@ func (r *reader) note(code Code, subject string) {
 	} else if len(r.paste.Notes) > maxNotes {
 		return
 	}
-	r.paste.Notes = append(r.paste.Notes, parseNote(code, subject))
+	r.paste.Notes = append(r.paste.Notes, inForm(parseNote(code, subject), r.doc))
 }
 
 // noteAt adds a note about a place of the present document.

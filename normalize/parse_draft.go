@@ -63,7 +63,7 @@ func (e *draft) note(code Code, subject string, offset int) {
 			return
 		}
 	}
-	n := parseNote(code, subject)
+	n := inForm(parseNote(code, subject), e.r.doc)
 	n.Line, n.Column = e.r.doc.Position(offset)
 	e.s.Notes = append(e.s.Notes, n)
 }

@@ -211,6 +211,23 @@ func (e *entry) noteExtra() {
 			continue
 		}
 		e.note(ExtraField, m.Name, m.Offset)
+		e.hint(m.Name)
+	}
+}
+
+// hint completes the note of a field that is likely a plain one misspelt, and
+// not a word of some client.
+func (e *entry) hint(name string) {
+	last := &e.s.Notes[len(e.s.Notes)-1]
+	if last.Code != ExtraField || last.Subject != name {
+		return // too many notes to say it
+	}
+	names := make([]string, len(plainFields))
+	for i, f := range plainFields {
+		names[i] = f.name
+	}
+	if near := wording.Nearest(name, names); near != "" && synonymRole(name) == roleNone {
+		last.Message += "; did you mean " + strconv.Quote(near) + "?"
 	}
 }
 

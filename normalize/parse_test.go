@@ -420,3 +420,65 @@ func TestNearMiss(t *testing.T) {
 		})
 	}
 }
+
+// A field that the record has no place for may be a plain one misspelt.
+func TestMisspeltField(t *testing.T) {
+	tests := []struct{ field, want string }{
+		{"agrs", "args"}, {"arg", "args"}, {"header", "headers"}, {"Typ", "type"}, {"evn", "env"}, {"timeouts", "timeout"},
+		{"icon", ""}, {"path", ""}, {"id", ""}, {"tags", ""}, {strings.Repeat("header", 100), ""},
+	}
+	for _, test := range tests {
+		paste, err := normalize.Parse([]byte(`{"mcpServers": {"a": {"url": "https://mcp.example.com", "`+test.field+`": {"A": "b"}}}}`), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var message string
+		for _, n := range paste.Servers[0].Notes {
+			if n.Code == normalize.ExtraField && n.Subject == test.field {
+				message = n.Message
+			}
+		}
+		_, got, _ := strings.Cut(message, "; did you mean ")
+		want := ""
+		if test.want != "" {
+			want = fmt.Sprintf("%q?", test.want)
+		}
+		if message == "" || got != want {
+			t.Errorf("field %.20q: got the message %q, want the hint %q", test.field, message, want)
+		}
+	}
+}
+
+// Only JSON lets a key stand twice; files in other forms are refused whole.
+func TestDuplicateKeyMessage(t *testing.T) {
+	tests := []struct{ name, in, want string }{
+		{"JSON", `{"mcpServers": {"a": {"command": "x", "command": "y"}, "a": {"command": "z"}}}`, "clients take the last one"},
+		{"TOML", "[mcp_servers.a]\ncommand = 'x'\ncommand = 'y'\n[mcp_servers.a]\ncommand = 'z'\n", "TOML does not allow"},
+		{"YAML", "mcpServers:\n  a:\n    command: x\n    command: y\n  a:\n    command: z\n", "YAML does not allow"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			paste, err := normalize.Parse([]byte(test.in), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(paste.Servers) != 2 {
+				t.Fatalf("got %d servers, want both", len(paste.Servers))
+			}
+			found := 0
+			for _, n := range append(paste.Notes, paste.Servers[0].Notes...) {
+				if n.Code == normalize.DuplicateKey {
+					if found++; !strings.Contains(n.Message, test.want) {
+						t.Errorf("%v: got the message %q, want one with %q", n, n.Message, test.want)
+					}
+				}
+				if n.Code == normalize.DuplicateKeptFirst && strings.Contains(n.Message, "clients keep") != (test.name == "JSON") {
+					t.Errorf("%v: got the message %q", n, n.Message)
+				}
+			}
+			if found != 2 {
+				t.Errorf("got %d notes of duplicate keys, want 2", found)
+			}
+		})
+	}
+}
