@@ -111,8 +111,18 @@ func (a *Area) writeJournal(in *intent) (placed bool, err error) {
 // readJournal returns the operation that is under way, nil if there is none.
 // The journal gets its name only when it is whole and durable, and nothing is
 // done before that; so one that is not whole belongs to nothing, and is
-// removed.
+// removed. The caller holds the lock.
 func (a *Area) readJournal() (*intent, error) {
+	in, err := a.lookAtJournal()
+	if errors.Is(err, errTorn) {
+		return nil, wrap(CodeUnsafe, "recover", a.below(journalName), a.dropJournal())
+	}
+	return in, err
+}
+
+// lookAtJournal is readJournal without the lock: it changes nothing, and the
+// error for a journal that is not whole is errTorn.
+func (a *Area) lookAtJournal() (*intent, error) {
 	const op = "recover"
 	name := a.below(journalName)
 	data, err := a.files.ReadFile(name, maxRecord)
@@ -125,7 +135,7 @@ func (a *Area) readJournal() (*intent, error) {
 	var in intent
 	switch err := unseal(journalKind, data, &in); {
 	case errors.Is(err, errTorn):
-		return nil, wrap(CodeUnsafe, op, name, a.dropJournal())
+		return nil, errTorn
 	case err != nil:
 		return nil, &Error{Code: CodeDamaged, Op: op, Paths: []string{name}, Detail: "it was not written by this version"}
 	}

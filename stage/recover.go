@@ -1,6 +1,9 @@
 package stage
 
-import "context"
+import (
+	"context"
+	"errors"
+)
 
 // Recovery says what became of an operation that was under way.
 type Recovery struct {
@@ -37,8 +40,11 @@ func (a *Area) Recover(ctx context.Context) (Recovery, error) {
 // It waits for nobody and changes nothing. The error's code is stage_damaged or
 // stage_io.
 func (a *Area) Unfinished() (string, error) {
-	in, err := a.readJournal()
+	in, err := a.lookAtJournal()
 	if in == nil || err != nil {
+		if errors.Is(err, errTorn) {
+			err = nil // it belongs to nothing; the next holder of the lock removes it
+		}
 		return "", err
 	}
 	return in.Operation, nil
