@@ -194,6 +194,7 @@ func TestBadPlans(t *testing.T) {
 		{"a base of another path", func(p *stage.Plan) { delete(p.Base, "docs/a.md"); p.Base["docs/x.md"] = "" }, stage.CodePlan},
 		{"a base that is no hash", func(p *stage.Plan) { p.Base["docs/a.md"] = "x" }, stage.CodePlan},
 		{"an approval with a path", func(p *stage.Plan) { p.Approval = "../x" }, stage.CodePlan},
+		{"a context that is text", func(p *stage.Plan) { p.Context = "all well" }, stage.CodePlan},
 		{"a generated file not allowed", func(p *stage.Plan) { p.Generated = []stage.Generated{{Path: "src/x.go"}} }, stage.CodeNotAllowed},
 		{"a generated file that is staged", func(p *stage.Plan) { p.Generated = []stage.Generated{{Path: "docs/a.md"}} }, stage.CodeCollision},
 		{"a generated file too large", func(p *stage.Plan) { p.Generated = []stage.Generated{{Path: "docs/x.md", Data: make([]byte, 101)}} }, stage.CodeTooLarge},
@@ -215,6 +216,28 @@ func TestBadPlans(t *testing.T) {
 	}
 }
 
+// TestContext: what else a decision rests on is part of the digest, so an
+// approval of one context does not promote another.
+func TestContext(t *testing.T) {
+	p := newProject(t, allowDocs(), nil)
+	p.prepare(t, "one", map[string]string{"docs/a.md": "a"})
+	plan := p.plan(t, "one", nil, nil)
+	plan.Approval = approval(1)
+	none := plan.Digest()
+	plan.Context = "two-links"
+	if plan.Digest() == none {
+		t.Error("the context is not part of the digest")
+	}
+	r, err := p.area.Promote(t.Context(), plan)
+	must(t, err)
+	if r.Digest != plan.Digest() {
+		t.Errorf("the receipt has the digest %s, want %s", r.Digest, plan.Digest())
+	}
+	plan.Context = "three-links"
+	_, err = p.area.Promote(t.Context(), plan)
+	wantCode(t, err, stage.CodeApproval)
+}
+
 func TestUnfinished(t *testing.T) {
 	_, m := interrupted(t)
 	area := open(t, m)
@@ -233,5 +256,13 @@ func TestUnfinished(t *testing.T) {
 	m.set(areaDir+"/journal", "torn") // as before its operation began
 	if id, err := area.Unfinished(); id != "" || err != nil {
 		t.Errorf("unfinished with a torn journal is %q, %v", id, err)
+	}
+	if _, err := m.Stat(areaDir + "/journal"); err != nil {
+		t.Errorf("looking removed the torn journal: %v", err)
+	}
+	_, err = area.Recover(t.Context())
+	must(t, err)
+	if _, err := m.Stat(areaDir + "/journal"); err == nil {
+		t.Error("recovery left the torn journal")
 	}
 }

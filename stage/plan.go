@@ -22,8 +22,9 @@ type Generated struct {
 	Data []byte
 }
 
-// A Plan says what Promote does. Area.Plan makes one; Approval is the only
-// field to be set afterwards. Promote checks every other against the disk.
+// A Plan says what Promote does. Area.Plan makes one; Context and Approval are
+// the only fields to be set afterwards. Promote checks every other against the
+// disk.
 type Plan struct {
 	// Manifest is what the candidate holds.
 	Manifest Manifest
@@ -35,6 +36,10 @@ type Plan struct {
 	// the file that is there now, in hexadecimal digits; "" means that there is
 	// none.
 	Base map[string]string
+	// Context is a digest of what else the decision rests on and the disk does
+	// not show, such as what checks said about the candidate. It is part of
+	// Digest and of nothing else, and has the form of Approval.
+	Context string
 	// Approval names the decision that allows the promotion, for example the
 	// hash of a token. An approval is used for one plan, once: promoting again
 	// with it returns the receipt. It matches ^[A-Za-z0-9_-]{0,128}$; "" stands
@@ -112,10 +117,10 @@ func (p Plan) Changes() []Change {
 }
 
 // Digest returns a SHA-256 over all that the plan does: candidate, manifest
-// with modes, generated content, removals and base, but not Approval. It is
-// what a person approves.
+// with modes, generated content, removals, base and Context, but not Approval.
+// It is what a person approves.
 func (p Plan) Digest() string {
-	parts := [][]byte{[]byte(p.Manifest.Candidate), []byte(p.Manifest.Digest)}
+	parts := [][]byte{[]byte(p.Manifest.Candidate), []byte(p.Manifest.Digest), []byte(p.Context)}
 	for _, c := range p.Changes() {
 		parts = append(parts, []byte(c.Path), []byte(c.Before), []byte(c.SHA256), strconv.AppendInt(nil, c.Size, 10))
 	}

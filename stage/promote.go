@@ -92,8 +92,8 @@ func (a *Area) promote(ctx context.Context, plan Plan) (Receipt, error) {
 	if err := checkBase(plan, changes); err != nil {
 		return Receipt{}, err
 	}
-	if !isApproval(plan.Approval) {
-		return Receipt{}, refusef(CodePlan, "promote", "the approval has no valid form")
+	if !isApproval(plan.Approval) || !isApproval(plan.Context) {
+		return Receipt{}, refusef(CodePlan, "promote", "the approval or the context has no valid form")
 	}
 	if plan.Approval != "" {
 		r, ok, err := a.Receipt(plan.Approval)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
+	"github.com/mcpcontract/mcpcontract/internal/canon"
 	"github.com/mcpcontract/mcpcontract/internal/pattern"
 	"github.com/mcpcontract/mcpcontract/mcpkit"
 	"github.com/mcpcontract/mcpcontract/stage"
@@ -109,6 +110,7 @@ func (f *feature) plan(ctx context.Context, in candidateArgs) (mcpkit.Proposal[p
 	if err != nil {
 		return none, err
 	}
+	plan.Context = digestOf(verdicts)
 	base, err := f.base(m, &plan)
 	if err != nil {
 		return none, err
@@ -119,6 +121,18 @@ func (f *feature) plan(ctx context.Context, in candidateArgs) (mcpkit.Proposal[p
 		Base:    base,
 		Summary: summary(m.Candidate, plan.Digest(), list, verdicts),
 	}, nil
+}
+
+// digestOf returns a digest of what the validators said, "" if there are none.
+func digestOf(verdicts []string) string {
+	if verdicts == nil {
+		return ""
+	}
+	lines := make([][]byte, len(verdicts))
+	for i, line := range verdicts {
+		lines[i] = []byte(line)
+	}
+	return canon.Digest("mcpcontract/candidates/verdicts/1", lines...)
 }
 
 // authorize reports whether every path of the plan is one that needs no approval.

@@ -217,3 +217,29 @@ func TestRecheck(t *testing.T) {
 		t.Errorf("without an area: got %v", err)
 	}
 }
+
+// What the validators say is part of the digest that clients see, and the receipt has the same.
+func TestDigestHasVerdicts(t *testing.T) {
+	digests := map[string]string{}
+	for _, notes := range []string{"", "two links", "three links"} {
+		p := newProject(t)
+		if notes != "" {
+			p.opts = &candidates.Options{Validators: []candidates.Validator{{
+				Name: "links",
+				Check: func(context.Context, *candidates.Candidate) (candidates.Verdict, error) {
+					return candidates.Verdict{Notes: []string{notes}}, nil
+				},
+			}}}
+		}
+		c := wiretest.Dial(t, p.server(t), wiretest.Stateless, "codex")
+		p.stagePlan(t, c)
+		r, _ := call(t, c, "candidate_apply", prepareApply)
+		if other, ok := digests[r.Proposal.Digest]; ok {
+			t.Errorf("%q and %q have one digest", notes, other)
+		}
+		digests[r.Proposal.Digest] = notes
+		if done, text := call(t, c, "candidate_apply", apply(r.ProposalToken)); done.Receipt == nil || done.Receipt.Digest != r.Proposal.Digest {
+			t.Errorf("%q: got %s, want the digest %s", notes, text, r.Proposal.Digest)
+		}
+	}
+}

@@ -39,8 +39,9 @@
 // # What is approved
 //
 // The bytes and modes of all staged files, those that [Options.Generate] adds, the state of every file that is replaced,
-// and what each [Validator] said. If any of it differs when the token comes back, the call fails with proposal_stale,
-// names the files, and consumes nothing; a file more or less in the candidate fails with the error of candidate_inspect.
+// and what each [Validator] said: digest covers all of it. If any of it differs when the token comes back, the call fails
+// with proposal_stale, names the files, and consumes nothing; a file more or less in the candidate fails with the error of
+// candidate_inspect.
 //
 // A program in which a person decides, see [mcpkit.Approvals], says before the decision whether any of it differs, with
 // [Recheck]:
