@@ -181,7 +181,7 @@ var texts = map[Code]string{
 	CodeProfileMissing: "the vault has no such profile; create it",
 	CodeProfileExists:  "the vault has such a profile already",
 	CodeProfileInUse:   "the profile cannot be removed while others build on it",
-	CodeSecretMissing:  "no such secret; set it",
+	CodeSecretMissing:  "no such secret; list those there are, or set it",
 	CodeRecordMissing:  "no such record; list them",
 	CodeSlotMissing:    "the vault has no such key slot; list them",
 	CodeInvalid:        "the argument is not well formed",

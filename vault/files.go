@@ -81,10 +81,14 @@ func checkPrivate(root files, name string) error {
 	if err != nil {
 		return failed("open", err)
 	}
-	if what := private(info); what != "" {
-		return &Error{Code: CodePermissions, Op: "open", Name: name, Detail: what}
+	what := private(info)
+	switch {
+	case what == "":
+		return nil
+	case name == ".":
+		return fault(CodePermissions, "open", "its directory: %s", what)
 	}
-	return nil
+	return &Error{Code: CodePermissions, Op: "open", Name: name, Detail: what}
 }
 
 // readTries is how often a file is read that is replaced meanwhile.

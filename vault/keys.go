@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/base64"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 
@@ -77,7 +78,7 @@ func (k *keyFile) Key(_ context.Context, s Slot) ([]byte, error) {
 	if now, err := os.Stat(k.path); err != nil || !os.SameFile(info, now) {
 		return nil, fault(CodeKeyUnsafe, op, "%.160q was replaced while it was read", k.path)
 	}
-	return parseKey(op, "the key file", text)
+	return parseKey(op, fmt.Sprintf("the key file %.160q", k.path), text)
 }
 
 // inside reports whether the file at path, links resolved, is in dir or below
@@ -151,5 +152,5 @@ func (k *envKey) Key(context.Context, Slot) ([]byte, error) {
 	if !ok {
 		return nil, fault(CodeLocked, "key", "the variable %.80q is not set", k.name)
 	}
-	return parseKey("key", "the variable", []byte(text))
+	return parseKey("key", fmt.Sprintf("the variable %.80q", k.name), []byte(text))
 }

@@ -7,11 +7,14 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
 	"github.com/BurntSushi/toml"
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/mcpcontract/mcpcontract/vault"
 )
@@ -149,7 +152,7 @@ func TestNothingShows(t *testing.T) {
 func TestErrorText(t *testing.T) {
 	v, _ := create(t)
 	_, _, err := profile(t, v, vault.Default).Get(strings.Repeat("N", 200))
-	want := `get: no such secret; set it: profile "default": name "` + strings.Repeat("N", 80) + `"`
+	want := `get: no such secret; list those there are, or set it: profile "default": name "` + strings.Repeat("N", 80) + `"`
 	if err == nil || err.Error() != want {
 		t.Errorf("the text is %v, want %s", err, want)
 	}
@@ -177,5 +180,38 @@ func TestErrorText(t *testing.T) {
 	}
 	if vault.CodeOf(nil) != "" || vault.CodeOf(errors.New("x")) != "" {
 		t.Error("an error of others has a code")
+	}
+}
+
+// TestMessagesSayWhere: a message names the file, variable or folder that a person
+// has to look at.
+func TestMessagesSayWhere(t *testing.T) {
+	_, dir := create(t)
+	path := filepath.Join(t.TempDir(), "key")
+	if err := os.WriteFile(path, []byte(canary), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("VAULT_TEST_KEY", canaryForms[0])
+	for want, p := range map[string]vault.KeyProvider{
+		fmt.Sprintf("key: this is no key for a vault: the key file %q does not hold 32 bytes in base64", path): vault.KeyFile(path),
+		`key: this is no key for a vault: the variable "VAULT_TEST_KEY" does not hold 32 bytes in base64`:      vault.Env("VAULT_TEST_KEY"),
+	} {
+		_, err := vault.Create(t.Context(), filepath.Join(t.TempDir(), "v"), p)
+		wantCode(t, "Create", err, vault.CodeKey)
+		if diff := cmp.Diff(want, fmt.Sprint(err)); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+		wantClean(t, "Create", fmt.Sprint(err))
+	}
+	if runtime.GOOS == "windows" {
+		return // modes do not say who may read
+	}
+	if err := os.Chmod(dir, 0o755); err != nil { //nolint:gosec // it is to be refused
+		t.Fatal(err)
+	}
+	_, err := vault.Open(t.Context(), dir, goodKey, nil)
+	wantCode(t, "Open", err, vault.CodePermissions)
+	if err == nil || !strings.HasSuffix(err.Error(), ": its directory: other users have access to it") {
+		t.Errorf("Open gave %v", err)
 	}
 }

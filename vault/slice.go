@@ -58,8 +58,10 @@ type Record struct {
 	// Data is one JSON value of at most 256 KiB, with at most 128 objects and
 	// lists around anything in it. It is stored in compact form.
 	Data json.RawMessage
-	// Enabled is the switch. A profile can set it for a record that it
-	// inherits, see [Tx.SetEnabled].
+	// Enabled is the switch. The zero value is off, also where the record takes
+	// the place of one that was on: what is stored is not in use before somebody
+	// says so. A profile can set it for a record that it inherits, see
+	// [Tx.SetEnabled].
 	Enabled bool
 	// Profile is the profile that Data comes from. Reading sets it; writing
 	// ignores it.

@@ -186,8 +186,9 @@ func (tx *Tx) Record(profile, name string) (Record, error) {
 	return r, named("get", err)
 }
 
-// SetRecord stores a record in the profile, in place of one of that name. The
-// code is vault_invalid if Data is not one JSON value, and vault_limit if it is
+// SetRecord stores a record in the profile with its switch, in place of one of that
+// name and its switch: to change the data alone, take the record from [Tx.Record].
+// The code is vault_invalid if Data is not one JSON value, and vault_limit if it is
 // too large or too deep; a profile has at most 4,096 records.
 func (tx *Tx) SetRecord(profile string, r Record) error {
 	return tx.in("set", profile, r.Name, func(s *slice) error {

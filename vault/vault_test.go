@@ -103,6 +103,13 @@ func TestRecords(t *testing.T) {
 	tickets.Enabled, notes.Enabled = true, true
 	check("work", []vault.Record{notes, tickets})
 
+	// A record that is stored anew has the switch that it is stored with.
+	update(t, v, func(tx *vault.Tx) error {
+		return tx.SetRecord("work", vault.Record{Name: "tickets", Data: []byte("[1]")})
+	})
+	tickets.Enabled = false
+	check("work", []vault.Record{notes, tickets})
+
 	// A switch whose record is gone shows nothing.
 	update(t, v, func(tx *vault.Tx) error {
 		return errors.Join(tx.SetEnabled("work", "notes", false), tx.DeleteRecord(vault.Default, "notes"))
