@@ -27,6 +27,7 @@ func TestCut(t *testing.T) {
 		"-e=API_TOKEN=abc":     {"-e=API_TOKEN", "abc", "="},
 		"--url=https://a.test": {"--url", "https://a.test", "="},
 		"--empty=":             {"--empty", "", "="},
+		"a=b=c=d=e":            {"a=b=c", "d=e", "="},
 	} {
 		name, value, sep := argpair.Cut(arg, isToken)
 		if got := [3]string{name, value, sep}; got != want {

@@ -1,0 +1,165 @@
+package secrets
+
+import (
+	"regexp"
+	"strings"
+)
+
+// A Replacer gives what takes the place of a secret. The name is that of the pair,
+// option or parameter that the secret stood under, "password" or "path" for parts
+// of an address, and empty for what was told by its shape.
+type Replacer func(name, value string) string
+
+// What a longer text may hold: addresses, and pairs of a name and a value, with
+// the value in quotes or without.
+var (
+	addresses   = regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]*://[^\s"'<>]+`)
+	quotedPairs = regexp.MustCompile(`(["'])([A-Za-z_][A-Za-z0-9_. -]*)(["']\s*[:=]\s*["'])((?:[^"'\\]|\\.)*)`)
+	barePairs   = regexp.MustCompile(`([A-Za-z_][A-Za-z0-9_.-]*)(\s*=\s*["']?|:\s+["']?)((?i:bearer |basic |token )?)([^\s"'&,;{}$]+)`)
+	// scheme is what stands before the credentials in a header.
+	scheme = regexp.MustCompile(`(?i)^\s*(?:bearer|basic|token|apikey|api-key|key|digest)\s+`)
+)
+
+// ReplaceValue replaces the value that stands under a name if it is a secret, all
+// of it but a scheme such as Bearer, else the secrets in it, as [Replace] does. For
+// the whole value it calls with without a name, since the caller knows that.
+func ReplaceValue(name, value string, with Replacer) string {
+	prefix := scheme.FindString(value)
+	rest := value[len(prefix):]
+	switch {
+	case StandsIn(value), StandsIn(rest):
+	case isNamed(name, rest), isCredentials(prefix, rest):
+		return prefix + with("", rest)
+	case isShaped(value):
+		return with("", value)
+	}
+	return Replace(value, with)
+}
+
+// isCredentials reports whether what follows a scheme is what it takes, and not
+// the rest of a sentence that begins with such a word: "Key metrics", "basic rules".
+func isCredentials(prefix, rest string) bool {
+	if prefix == "" || len(rest) < minWeak || strings.ContainsAny(rest, " \t\n") {
+		return false
+	}
+	return isMixed(rest) || strings.HasSuffix(rest, "=") || strings.EqualFold(strings.TrimSpace(prefix), "bearer")
+}
+
+// isScheme reports whether a value is nothing but a scheme, before a reference.
+func isScheme(value string) bool { return scheme.MatchString(value + " ") }
+
+// Replace replaces the secrets in a text: of the addresses the password, the user
+// if it looks like one, the parameters, and such parts of the path; the values of
+// pairs; and what has the prefix of a well-known service.
+func Replace(text string, with Replacer) string {
+	text = addresses.ReplaceAllStringFunc(text, func(a string) string { return replaceAddress(a, with) })
+	text = replaceGroups(quotedPairs, text, func(m []string) string {
+		prefix := scheme.FindString(m[4])
+		rest := m[4][len(prefix):]
+		if StandsIn(m[4]) || !isNamed(m[2], rest) {
+			return m[0]
+		}
+		return m[1] + m[2] + m[3] + prefix + with(m[2], rest)
+	})
+	text = replaceGroups(barePairs, text, func(m []string) string {
+		if strings.HasPrefix(m[4], "//") || StandsIn(m[4]) || isScheme(m[4]) || !isNamed(m[1], m[4]) {
+			return m[0]
+		}
+		return m[1] + m[2] + m[3] + with(m[1], m[4])
+	})
+	return issued.ReplaceAllStringFunc(text, func(s string) string {
+		if !isIssued(s) {
+			return s
+		}
+		return with("", s)
+	})
+}
+
+// replaceGroups replaces each match by what with makes of its groups.
+func replaceGroups(re *regexp.Regexp, text string, with func(groups []string) string) string {
+	return re.ReplaceAllStringFunc(text, func(match string) string { return with(re.FindStringSubmatch(match)) })
+}
+
+// An address is cut by hand and not parsed, since it may hold references, and what
+// is not well formed is sent all the same.
+type address struct {
+	start, authority, path, query, fragment string // path, query and fragment begin with their sign
+}
+
+func cutAddress(text string) address {
+	at := strings.Index(text, "://") + len("://")
+	a := address{start: text[:at]}
+	rest := text[at:]
+	cut := func(signs string) (tail string) {
+		if i := strings.IndexAny(rest, signs); i >= 0 {
+			rest, tail = rest[:i], rest[i:]
+		}
+		return tail
+	}
+	a.fragment = cut("#")
+	a.query = cut("?")
+	a.path = cut("/")
+	a.authority = rest
+	return a
+}
+
+// replaceAddress is Replace for an address.
+func replaceAddress(text string, with Replacer) string {
+	a := cutAddress(text)
+	parameter := func(p string) string { return replaceParameter(p, with) }
+	return a.start + replaceAuthority(a.authority, with) +
+		replaceParts(a.path, "/", func(part string) string {
+			if isPart(part) {
+				return with("path", part)
+			}
+			return part
+		}) + replaceParts(a.query, "&", parameter) + replaceParts(a.fragment, "&", parameter)
+}
+
+// replaceParts replaces the parts of a text that begins with a sign.
+func replaceParts(text, sep string, each func(string) string) string {
+	if text == "" {
+		return ""
+	}
+	parts := strings.Split(text[1:], sep)
+	for i, part := range parts {
+		parts[i] = each(part)
+	}
+	return text[:1] + strings.Join(parts, sep)
+}
+
+// replaceAuthority replaces what stands before the host: a password always, a user
+// alone only if it looks like a token.
+func replaceAuthority(authority string, with Replacer) string {
+	i := strings.LastIndexByte(authority, '@')
+	if i < 0 || StandsIn(authority[:i]) {
+		return authority
+	}
+	user, pass, both := strings.Cut(authority[:i], ":")
+	switch {
+	case both && pass != "":
+		return user + ":" + with("password", pass) + authority[i:]
+	case isRandom(user) || issued.MatchString(user):
+		return with("", user) + authority[i:]
+	}
+	return authority
+}
+
+// replaceParameter replaces the value of one parameter.
+func replaceParameter(param string, with Replacer) string {
+	name, value, ok := strings.Cut(param, "=")
+	if !ok || !IsParameter(name, value) {
+		return param
+	}
+	return name + "=" + with(name, value)
+}
+
+// IsParameter is [Is] for a parameter of an address. There a name such as key or
+// code holds a secret, however short: what stands there for anything else has another name.
+func IsParameter(name, value string) bool {
+	switch strings.ToLower(name) {
+	case "key", "auth", "sig", "signature", "pwd", "pw", "pat", "code":
+		return !StandsIn(value) && !isSwitch(value) && !isCount(value)
+	}
+	return Is(name, value)
+}
