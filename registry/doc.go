@@ -35,7 +35,7 @@
 // default as it is: an entry's list or mapping replaces that of the defaults, they are not merged. The
 // default manifest_path is taken only by entries whose manifest_source is repo. What is particular to one
 // repo cannot have a default. Fields that are not part of the format are refused, with the name that was
-// probably meant; names that start with x- are yours, and kept. [JSONSchema] describes the format to editors.
+// probably meant; names that start with x- are yours, and kept. [JSONSchema] describes all files to editors.
 //
 // A later minor version, such as "1.3", is read too: fields that this package does not know are then warnings.
 // Another major version is refused.
@@ -76,7 +76,8 @@
 // # Manifests
 //
 // A repo may describe itself in a manifest, which [ParseManifest] reads, by convention docs/agent/manifest.yaml
-// in the repo. All fields but schema_version and kind may be left out, and paths are relative to the repo:
+// in the repo. All fields but schema_version and kind may be left out, and paths are relative to the repo. The
+// page FORMAT.md beside this package goes through every field, with an example of each kind of file:
 //
 //	schema_version: "1.0"
 //	kind: repo_manifest
@@ -93,9 +94,8 @@
 //	views: {start-here: docs/agent/start-here.md}
 //
 // The fields are those of [Manifest]. What a manifest declares outside the entrypoints and resource roots of
-// its registry entry is not served. A registry is written by one team and
-// read strictly: one fault, and the file is not used. Manifests are written by many, so a faulty entry of a
-// manifest is left out and reported.
+// its registry entry is not served. A registry is written by one team and read strictly: one fault, and the
+// file is not used. Manifests are written by many, so a faulty entry of a manifest is left out and reported.
 //
 // # Writing and checking
 //

@@ -23,3 +23,6 @@ func EntryFields() []string { return newReader(ParseOptions{}).names }
 
 // TopFields gives the names of the fields at the top of a registry.
 func TopFields() []string { return topFields() }
+
+// ManifestFields gives the names of the fields of a manifest.
+func ManifestFields() []string { return manifestFields() }

@@ -107,6 +107,8 @@ func (r *reader) manifestContent(m *Manifest, n *tree.Node) {
 		m.Components = r.components(n)
 	case "notes":
 		m.Notes = r.words(r.list(n), r.note)
+	case "$schema": // for editors
+		r.text(n)
 	default:
 		if strings.HasPrefix(n.Key, "x-") {
 			if m.Extensions == nil {

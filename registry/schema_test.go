@@ -28,12 +28,17 @@ func schema(t *testing.T) (*jsonschema.Schema, *jsonschema.Resolved) {
 
 func TestSchemaKnowsTheFieldsThatParseKnows(t *testing.T) {
 	s, _ := schema(t)
-	sorted := func(names []string) []string { return slices.Sorted(slices.Values(names)) }
-	if diff := cmp.Diff(sorted(registry.EntryFields()), slices.Sorted(maps.Keys(s.Defs["Repo"].Properties))); diff != "" {
-		t.Errorf("entry (-Parse +schema)\n%s", diff)
+	kinds := map[string][]string{
+		"Repo":     registry.EntryFields(),
+		"Registry": registry.TopFields(),
+		"Overlay":  {"$schema", "schema_version", "kind", "generator", "workspace_root", "add", "extend", "remove"},
+		"Manifest": append(registry.ManifestFields(), "$schema"),
 	}
-	if diff := cmp.Diff(sorted(registry.TopFields()), slices.Sorted(maps.Keys(s.Properties))); diff != "" {
-		t.Errorf("top (-Parse +schema)\n%s", diff)
+	for kind, fields := range kinds {
+		want := slices.Sorted(slices.Values(fields))
+		if diff := cmp.Diff(want, slices.Sorted(maps.Keys(s.Defs[kind].Properties))); diff != "" {
+			t.Errorf("%s (-read +schema)\n%s", kind, diff)
+		}
 	}
 	// The defaults must be those that Parse accepts there.
 	for _, field := range registry.EntryFields() {
@@ -52,6 +57,12 @@ func TestSchemaValidates(t *testing.T) {
 	}
 	entry := func(fields string) string {
 		return `{"schema_version": "1.0", "kind": "workspace_registry", "repos": [{"repo_id": "a", ` + fields + `}]}`
+	}
+	overlay := func(fields string) string {
+		return `{"schema_version": "1.0", "kind": "workspace_overlay", ` + fields + `}`
+	}
+	manifest := func(fields string) string {
+		return `{"schema_version": "1.0", "kind": "repo_manifest", ` + fields + `}`
 	}
 
 	tests := []struct {
@@ -72,6 +83,24 @@ func TestSchemaValidates(t *testing.T) {
 		{"number as version", `{"schema_version": 1.0, "kind": "workspace_registry", "repos": []}`, false},
 		{"map of repos", `{"schema_version": "1.0", "kind": "workspace_registry", "repos": {}}`, false},
 		{"no repos", `{"schema_version": "1.0", "kind": "workspace_registry"}`, false},
+		{"only includes", `{"schema_version": "1.0", "kind": "workspace_registry", "include": ["teams/*.yaml"]}`, true},
+		{"no kind", `{"schema_version": "1.0", "repos": []}`, false},
+		{"unknown kind", `{"schema_version": "1.0", "kind": "workspace", "repos": []}`, false},
+
+		{"overlay", overlay(`"workspace_root": "/srv/ws", "add": [{"repo_id": "a", "manifest_source": "generated"}],
+			"extend": [{"repo_id": "b", "owner": "x", "x-mine": 1}], "remove": ["c"], "x-mine": 1`), true},
+		{"overlay with repos", overlay(`"repos": []`), false},
+		{"overlay without an id", overlay(`"extend": [{"owner": "x"}]`), false},
+		{"overlay that removes an entry", overlay(`"remove": [{"repo_id": "c"}]`), false},
+
+		{"manifest", manifest(`"repo_id": "a", "repo_class": "x", "owner": "x", "authority_order": ["a", "b"], "entrypoints": ["README.md"],
+			"resource_roots": {"docs": "docs", "adr": ["docs/adr"]}, "views": {"start-here": "README.md"},
+			"components": [{"id": "c", "labels": ["x"], "paths": {"src": "x"}}], "framework_repo": "b", "notes": ["x"], "x-mine": 1`), true},
+		{"manifest with single texts", manifest(`"repo_id": "", "authority_order": "a", "entrypoints": "README.md", "notes": "x"`), true},
+		{"manifest with a field of registries", manifest(`"manifest_path": "m.yaml"`), false},
+		{"manifest with a misspelt field", manifest(`"entrypoint": ["README.md"]`), false},
+		{"manifest with a list as view", manifest(`"views": {"start-here": ["README.md"]}`), false},
+
 		{"no id", `{"schema_version": "1.0", "kind": "workspace_registry", "repos": [{}]}`, false},
 		{"id under defaults", `{"schema_version": "1.0", "kind": "workspace_registry", "repos": [], "defaults": {"repo_id": "a"}}`, false},
 	}

@@ -30,7 +30,7 @@ const usage = `workspace serves the repositories of a workspace to MCP clients, 
 usage: workspace [flags]             serve on stdin and stdout, or on -http
        workspace [flags] generate    scan the root and write its registry, or bring the one there up to date
        workspace [flags] check       compare the registry with the disk
-       workspace schema              print the JSON Schema of registry files, for editors
+       workspace schema              print the JSON Schema of registries, overlays and manifests, for editors
        workspace demo                serve a sample workspace to two built-in clients
        workspace help                print this
 

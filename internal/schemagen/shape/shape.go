@@ -1,5 +1,5 @@
-// Package shape is the form in which a registry file is written. The generator of package registry writes
-// these types, and package schemagen makes the editor schema of them, so that the two cannot disagree.
+// Package shape is the form of the files of package registry. The generator of that package writes these
+// types, and package schemagen makes the editor schema of them, so that the two cannot disagree.
 //
 // The values are plain data; they may be copied and used at the same time.
 package shape
@@ -14,6 +14,35 @@ type File struct {
 	Include       []string  `json:"include,omitempty" yaml:"include,omitempty" jsonschema_description:"More files of this registry, below the folder of this file: files, folders, or patterns such as teams/*.yaml."`
 	Defaults      *Defaults `json:"defaults,omitempty" yaml:"defaults,omitempty" jsonschema_description:"Values for the fields that an entry does not state. A list or mapping in an entry replaces the default; the two are not merged."`
 	Repos         []Repo    `json:"repos" yaml:"repos" jsonschema_description:"One entry per repo."`
+}
+
+// Overlay is a whole file that changes the entries of a registry that includes it.
+type Overlay struct {
+	Schema        string   `json:"$schema,omitempty" jsonschema_description:"Where editors find this schema. It is not read."`
+	SchemaVersion string   `json:"schema_version" jsonschema:"pattern=^1\\.[0-9]+$" jsonschema_description:"Version of the format, as text: \"1.0\"."`
+	Kind          string   `json:"kind" jsonschema:"enum=workspace_overlay" jsonschema_description:"Tells an overlay from a registry."`
+	Generator     string   `json:"generator,omitempty" jsonschema_description:"The program that wrote the file. It is not read."`
+	WorkspaceRoot string   `json:"workspace_root,omitempty" jsonschema_description:"Where the workspace is instead, relative to this file. In the overlay for one machine it may be absolute."`
+	Add           []Repo   `json:"add,omitempty" jsonschema_description:"Whole entries of repos that no other file lists."`
+	Extend        []Repo   `json:"extend,omitempty" jsonschema_description:"For entries that are there: the repo_id, and the fields to replace, each as a whole."`
+	Remove        []string `json:"remove,omitempty" jsonschema_description:"The ids of entries that are there."`
+}
+
+// Manifest is a whole file by which a repo describes itself.
+type Manifest struct {
+	Schema         string              `json:"$schema,omitempty" jsonschema_description:"Where editors find this schema. It is not read."`
+	SchemaVersion  string              `json:"schema_version" jsonschema:"pattern=^1\\.[0-9]+$" jsonschema_description:"Version of the format, as text: \"1.0\"."`
+	Kind           string              `json:"kind" jsonschema:"enum=repo_manifest" jsonschema_description:"Tells the manifest of one repo from a registry."`
+	RepoID         string              `json:"repo_id,omitempty" jsonschema:"pattern=^([A-Za-z0-9][A-Za-z0-9._-]*)?$,maxLength=100" jsonschema_description:"The id of the repo in the registry, whose word counts where they differ."`
+	RepoClass      string              `json:"repo_class,omitempty" jsonschema_description:"The kind of repo, a word of the workspace's own."`
+	Owner          string              `json:"owner,omitempty" jsonschema_description:"The owning team."`
+	AuthorityOrder []string            `json:"authority_order,omitempty" jsonschema_description:"What outranks what where documents disagree, highest first."`
+	Entrypoints    []string            `json:"entrypoints,omitempty" jsonschema_description:"The files to read first, best first, relative to the repo. Served is what the registry allows too."`
+	ResourceRoots  map[string][]string `json:"resource_roots,omitempty" jsonschema_description:"The folders that may be listed, by type: adr: docs/adr. Served is what the registry allows too."`
+	Views          map[string]string   `json:"views,omitempty" jsonschema_description:"Files by the name of a view: start-here, capabilities, workflows, contracts."`
+	Components     []Component         `json:"components,omitempty" jsonschema_description:"The parts of a repo that holds several."`
+	FrameworkRepo  string              `json:"framework_repo,omitempty" jsonschema:"pattern=^[A-Za-z0-9][A-Za-z0-9._-]*$,maxLength=100" jsonschema_description:"The id of the repo that this one builds on."`
+	Notes          []string            `json:"notes,omitempty" jsonschema_description:"Texts for people."`
 }
 
 // Defaults holds the fields that entries may share.
