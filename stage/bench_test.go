@@ -3,8 +3,6 @@ package stage_test
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -29,13 +27,7 @@ func bulk(b *testing.B, count, size int) (*project, string) {
 	for _, name := range names {
 		data := make([]byte, size)
 		r.Read(data)
-		full := p.path(prepared.Dir + "/" + name)
-		if err := os.MkdirAll(filepath.Dir(full), 0o755); err != nil {
-			b.Fatal(err)
-		}
-		if err := os.WriteFile(full, data, 0o644); err != nil {
-			b.Fatal(err)
-		}
+		p.write(b, prepared.Dir+"/"+name, string(data))
 	}
 	return p, p.path(prepared.Dir)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/mcpcontract/mcpcontract/internal/rootfs"
+	"github.com/mcpcontract/mcpcontract/internal/treetest"
 	"github.com/mcpcontract/mcpcontract/stage"
 )
 
@@ -29,7 +30,7 @@ func TestConverge(t *testing.T) {
 		t.Errorf("prepared (-want +got):\n%s", diff)
 	}
 	wantTree := map[string]string{"docs/a.md": "a", "docs/c.md": "c"}
-	if diff := cmp.Diff(wantTree, treeOf(t, p.path(want.Dir), "")); diff != "" {
+	if diff := cmp.Diff(wantTree, treetest.Read(t, p.path(want.Dir))); diff != "" {
 		t.Errorf("candidate (-want +got):\n%s", diff)
 	}
 	_, err = p.area.Inspect(t.Context(), "one")
@@ -156,7 +157,7 @@ func TestOpen(t *testing.T) {
 	p := newProject(t, nil, nil)
 	_, err = p.area.Prepare(t.Context(), "one", []string{"docs/a.md"})
 	wantCode(t, err, stage.CodeNotAllowed)
-	if diff := cmp.Diff(map[string]string{}, treeOf(t, p.dir, "")); diff != "" {
+	if diff := cmp.Diff(map[string]string{}, treetest.Read(t, p.dir)); diff != "" {
 		t.Errorf("an area without use left something (-want +got):\n%s", diff)
 	}
 }

@@ -1,12 +1,11 @@
 package stage_test
 
 import (
-	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/mcpcontract/mcpcontract/internal/treetest"
 	"github.com/mcpcontract/mcpcontract/stage"
 )
 
@@ -49,12 +48,7 @@ func (p *project) path(name string) string { return filepath.Join(p.dir, filepat
 // write writes a file, and makes its directory.
 func (p *project) write(tb testing.TB, name, text string) {
 	tb.Helper()
-	if err := os.MkdirAll(filepath.Dir(p.path(name)), 0o755); err != nil {
-		tb.Fatal(err)
-	}
-	if err := os.WriteFile(p.path(name), []byte(text), 0o644); err != nil {
-		tb.Fatal(err)
-	}
+	treetest.Write(tb, p.dir, name, text)
 }
 
 // prepare declares and writes the files of a candidate.
@@ -90,45 +84,7 @@ func (p *project) plan(tb testing.TB, id string, generated []stage.Generated, re
 // tree returns the files of the project by path, without those of the area.
 func (p *project) tree(tb testing.TB) map[string]string {
 	tb.Helper()
-	return treeOf(tb, p.dir, ".mcpcontract")
-}
-
-// treeOf returns the content of all files below dir by path, directories that
-// are empty with a slash behind, what is below skip left out.
-func treeOf(tb testing.TB, dir, skip string) map[string]string {
-	tb.Helper()
-	all := map[string]string{}
-	err := filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		rel, err := filepath.Rel(dir, name)
-		if err != nil {
-			return err
-		}
-		rel = filepath.ToSlash(rel)
-		switch {
-		case rel == ".":
-			return nil
-		case d.IsDir() && rel == skip:
-			return fs.SkipDir
-		case d.IsDir():
-			if entries, err := os.ReadDir(name); err == nil && len(entries) == 0 {
-				all[rel+"/"] = ""
-			}
-			return nil
-		case d.Type() != 0:
-			all[rel] = d.Type().String()
-			return nil
-		}
-		data, err := os.ReadFile(name)
-		all[rel] = string(data)
-		return err
-	})
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return all
+	return treetest.Read(tb, p.dir, ".mcpcontract")
 }
 
 // wantCode checks the code of err.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/mcpcontract/mcpcontract/internal/treetest"
 	"github.com/mcpcontract/mcpcontract/stage"
 )
 
@@ -171,11 +172,11 @@ func TestHostileCandidate(t *testing.T) {
 			p.prepare(t, "one", map[string]string{"docs/a.md": "a"})
 			p.write(t, dir+"/docs/extra.md", "not declared")
 			tt.put(t, p)
-			before := treeOf(t, p.dir, "")
+			before := treetest.Read(t, p.dir)
 
 			_, err := p.area.Prepare(t.Context(), "one", []string{"docs/b.md"})
 			wantCode(t, err, stage.CodeUnsafe)
-			if diff := cmp.Diff(before, treeOf(t, p.dir, "")); diff != "" {
+			if diff := cmp.Diff(before, treetest.Read(t, p.dir)); diff != "" {
 				t.Errorf("after refused Prepare (-want +got):\n%s", diff)
 			}
 			_, err = p.area.Inspect(t.Context(), "one")
@@ -240,7 +241,7 @@ func TestRefusedPaths(t *testing.T) {
 			}
 			_, err := p.area.Prepare(t.Context(), tt.id, tt.paths)
 			wantCode(t, err, tt.want)
-			if diff := cmp.Diff(map[string]string{}, treeOf(t, p.dir, "")); diff != "" {
+			if diff := cmp.Diff(map[string]string{}, treetest.Read(t, p.dir)); diff != "" {
 				t.Errorf("after refused Prepare (-want +got):\n%s", diff)
 			}
 		})
@@ -267,7 +268,7 @@ func TestLinkedArea(t *testing.T) {
 			if err == nil && !strings.HasSuffix(at, "undo") && !strings.HasSuffix(at, "receipts") {
 				t.Error("prepared over a link")
 			}
-			if diff := cmp.Diff(map[string]string{}, treeOf(t, outside, "")); diff != "" {
+			if diff := cmp.Diff(map[string]string{}, treetest.Read(t, outside)); diff != "" {
 				t.Errorf("behind the link (-want +got):\n%s", diff)
 			}
 		})

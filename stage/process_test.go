@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/mcpcontract/mcpcontract/internal/rootfs"
+	"github.com/mcpcontract/mcpcontract/internal/treetest"
 	"github.com/mcpcontract/mcpcontract/stage"
 )
 
@@ -227,7 +228,7 @@ func afterCrash(t *testing.T, dir string, f flip, acknowledged bool) string {
 	if err != nil {
 		return err.Error()
 	}
-	tree := treeOf(t, p.dir, areaDir)
+	tree := treetest.Read(t, p.dir, areaDir)
 	delete(tree, "lost+found/")
 	switch {
 	case acknowledged && !done:

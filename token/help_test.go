@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"context"
 	"log/slog"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -129,25 +127,6 @@ func states(t *testing.T, s *token.Store) []token.State {
 		list = append(list, rec.State)
 	}
 	return list
-}
-
-// dirText returns the content of all files below dir.
-func dirText(t *testing.T, dir string) string {
-	t.Helper()
-	var all strings.Builder
-	err := filepath.WalkDir(dir, func(p string, d os.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		data, err := os.ReadFile(p)
-		all.WriteString(p + "\n")
-		all.Write(data)
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return all.String()
 }
 
 // A logBuffer collects what a logger says.

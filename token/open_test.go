@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcpcontract/mcpcontract/internal/treetest"
 	"github.com/mcpcontract/mcpcontract/token"
 )
 
@@ -105,7 +106,7 @@ func TestNothingLeaks(t *testing.T) {
 
 	secret := regexp.MustCompile(regexp.QuoteMeta(text[len(text)-43:]))
 	for name, where := range map[string]string{
-		"the directory": dirText(t, dir),
+		"the directory": treetest.Text(t, dir),
 		"the log":       logs.String(),
 		"an error":      fmt.Sprintf("%v %#v %v %#v %v %#v", staleErr, staleErr, badErr, badErr, usedErr, usedErr),
 		"a print":       fmt.Sprintf("%v %+v %#v %s %q %x", tok, tok, tok, tok, tok, tok),
@@ -119,7 +120,7 @@ func TestNothingLeaks(t *testing.T) {
 			}
 		}
 	}
-	if !strings.Contains(dirText(t, dir), sum(body)) {
+	if !strings.Contains(treetest.Text(t, dir), sum(body)) {
 		t.Error("the directory does not hold the digest, so that this test proves nothing")
 	}
 }

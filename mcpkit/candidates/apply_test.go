@@ -102,7 +102,7 @@ func TestChangedAfterApproval(t *testing.T) {
 		{
 			"staged mode",
 			func(p *project) { chmod(p.tb, p, 0o700) },
-			func(p *project) { chmod(p.tb, p, 0o600) },
+			func(p *project) { p.rewrite(p.tb) },
 			"proposal_stale", staged + "docs/plan.md",
 		},
 		{

@@ -197,7 +197,7 @@ func TestRecheck(t *testing.T) {
 		want     string
 	}{
 		{"a byte", func() { p.write(t, staged+"docs/plan.md", "New plan\n") }, func() { p.write(t, staged+"docs/plan.md", "new plan\n") }, "proposal_stale", staged + "docs/plan.md"},
-		{"a mode", func() { chmod(t, p, 0o700) }, func() { chmod(t, p, 0o600) }, "proposal_stale", staged + "docs/plan.md"},
+		{"a mode", func() { chmod(t, p, 0o700) }, func() { p.rewrite(t) }, "proposal_stale", staged + "docs/plan.md"},
 		{"a target", func() { p.write(t, "docs/plan.md", "other\n") }, func() { p.write(t, "docs/plan.md", "old plan\n") }, "proposal_stale", `"docs/plan.md"`},
 		{"a file more", func() { p.write(t, staged+"docs/c.md", "") }, func() { remove(t, p, staged+"docs/c.md") }, "candidate_undeclared", "docs/c.md"},
 		{"a verdict", func() { note = "three links" }, func() { note = "two links" }, "proposal_stale", "would be written differs"},

@@ -12,6 +12,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/mcpcontract/mcpcontract/internal/treetest"
 	"github.com/mcpcontract/mcpcontract/mcpkit"
 	"github.com/mcpcontract/mcpcontract/mcpkit/candidates"
 	"github.com/mcpcontract/mcpcontract/mcpkit/internal/wiretest"
@@ -68,13 +69,7 @@ func (p *project) server(tb testing.TB) *mcp.Server {
 // write puts a file below the root; name is in slash form.
 func (p *project) write(tb testing.TB, name, text string) {
 	tb.Helper()
-	full := filepath.Join(p.root, filepath.FromSlash(name))
-	if err := os.MkdirAll(filepath.Dir(full), 0o700); err != nil {
-		tb.Fatal(err)
-	}
-	if err := os.WriteFile(full, []byte(text), 0o600); err != nil {
-		tb.Fatal(err)
-	}
+	treetest.Write(tb, p.root, name, text)
 }
 
 // read returns a file of the project, "" if there is none.
@@ -171,4 +166,11 @@ func remove(tb testing.TB, p *project, name string) {
 	if err := os.Remove(filepath.Join(p.root, filepath.FromSlash(name))); err != nil {
 		tb.Fatal(err)
 	}
+}
+
+// rewrite makes the staged plan anew, so that it has the mode again that it had.
+func (p *project) rewrite(tb testing.TB) {
+	tb.Helper()
+	remove(tb, p, staged+"docs/plan.md")
+	p.write(tb, staged+"docs/plan.md", "new plan\n")
 }
