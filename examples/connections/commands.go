@@ -17,28 +17,28 @@ import (
 
 	"github.com/mcpcontract/mcpcontract/examples/internal/cli"
 	"github.com/mcpcontract/mcpcontract/mcpkit/connections"
-	"github.com/mcpcontract/mcpcontract/normalize/lookup"
 	"github.com/mcpcontract/mcpcontract/vault"
 )
 
 // A command is what a person types after the flags.
 type command struct {
-	least, most int // operands
+	least, most int    // operands
+	usage       string // the operands, for who gives too few or too many
 	run         func(ctx context.Context, c *config, s streams, operands []string) error
 }
 
 // commands are those on a vault, and a few more. The map never changes.
 var commands = map[string]command{
-	"init":    {0, 0, initialize},
-	"list":    {0, 0, onDesk(list)},
-	"enable":  {1, 1, onDesk(enable)},
-	"disable": {1, 1, onDesk(disable)},
-	"probe":   {1, 1, onDesk(probeOne)},
-	"approve": {0, 64, onDesk(approve)},
-	"secret":  {1, 2, onDesk(secret)},
-	"resolve": {1, 1, resolveCommand},
-	"demo":    {0, 0, func(ctx context.Context, _ *config, s streams, _ []string) error { return demo(ctx, s.out) }},
-	"help": {0, 0, func(_ context.Context, c *config, s streams, _ []string) error {
+	"init":    {0, 0, "", initialize},
+	"list":    {0, 0, "", onDesk(list)},
+	"enable":  {1, 1, " NAME", onDesk(enable)},
+	"disable": {1, 1, " NAME", onDesk(disable)},
+	"probe":   {1, 1, " NAME", onDesk(probeOne)},
+	"approve": {0, 64, " [ID...]", onDesk(approve)},
+	"secret":  {1, 2, " set NAME, secret list or secret rm NAME", secret},
+	"resolve": {1, 1, " REFERENCE", resolveCommand},
+	"demo":    {0, 0, "", func(ctx context.Context, _ *config, s streams, _ []string) error { return demo(ctx, s.out) }},
+	"help": {0, 0, "", func(_ context.Context, c *config, s streams, _ []string) error {
 		c.flags(s).Usage()
 		return nil
 	}},
@@ -70,7 +70,7 @@ func initialize(ctx context.Context, c *config, s streams, _ []string) error {
 		v, err = c.create(ctx, s)
 	}
 	if err != nil {
-		return err
+		return c.explain(err)
 	}
 	err = v.Update(ctx, func(tx *vault.Tx) error {
 		err := tx.CreateProfile(c.profile, "")
@@ -85,7 +85,7 @@ func initialize(ctx context.Context, c *config, s streams, _ []string) error {
 	if err == nil {
 		fmt.Fprintf(s.out, "the vault is %s, its key %s: keep copies of them apart\n", c.vault, c.keyFile)
 	}
-	return errors.Join(err, v.Close())
+	return errors.Join(c.explain(err), v.Close())
 }
 
 // create makes a vault, and a key file if there is none.
@@ -195,30 +195,38 @@ func approve(ctx context.Context, d *desk, s streams, operands []string) error {
 var nameOfSecret = regexp.MustCompile(`^(?:[A-Za-z_][A-Za-z0-9_]{0,255}|input:[^\s]{1,200})$`)
 
 // secret takes no value as an argument: command lines are seen by all users of a
-// machine, and kept by shells.
-func secret(ctx context.Context, d *desk, s streams, operands []string) error {
-	if operands[0] == "list" && len(operands) == 1 {
-		return listSecrets(d, s)
+// machine, and kept by shells. What is wrong with the command line is told before
+// the vault is opened.
+func secret(ctx context.Context, c *config, s streams, operands []string) error {
+	switch {
+	case operands[0] == "list" && len(operands) == 1:
+		return onDesk(listSecrets)(ctx, c, s, nil)
+	case len(operands) != 2 || !slices.Contains([]string{"set", "rm"}, operands[0]):
+		return cli.Misuse(s.err, "say %s", "connections secret set NAME, secret list or secret rm NAME")
+	case !nameOfSecret.MatchString(operands[1]):
+		return cli.Misuse(s.err, "%q is no name of a secret: it has letters, digits and _, or is input: and the id of a question", operands[1])
+	case operands[0] == "rm":
+		return onDesk(removeSecret)(ctx, c, s, operands[1:])
 	}
-	if len(operands) != 2 || !slices.Contains([]string{"set", "rm"}, operands[0]) {
-		return cli.Misuse(s.err, "say %s", "secret set NAME, secret list or secret rm NAME")
-	}
-	name := operands[1]
-	if !nameOfSecret.MatchString(name) {
-		return cli.Misuse(s.err, "%q is no name of a secret: it has letters, digits and _, or is input: and the id of a question", name)
-	}
-	if operands[0] == "rm" {
-		return d.vault.Update(ctx, func(tx *vault.Tx) error { return tx.Delete(d.store.Profile(), name) })
-	}
-	value, err := s.readSecret(name)
+	return onDesk(setSecret)(ctx, c, s, operands[1:])
+}
+
+// setSecret reads the value only once the vault is open.
+func setSecret(ctx context.Context, d *desk, s streams, operands []string) error {
+	value, err := s.readSecret(operands[0])
 	if err != nil {
 		return err
 	}
-	return d.vault.Update(ctx, func(tx *vault.Tx) error { return tx.Set(d.store.Profile(), name, value) })
+	return d.vault.Update(ctx, func(tx *vault.Tx) error { return tx.Set(d.store.Profile(), operands[0], value) })
+}
+
+// removeSecret removes one of the profile's own.
+func removeSecret(ctx context.Context, d *desk, _ streams, operands []string) error {
+	return d.vault.Update(ctx, func(tx *vault.Tx) error { return tx.Delete(d.store.Profile(), operands[0]) })
 }
 
 // listSecrets prints names alone.
-func listSecrets(d *desk, s streams) error {
+func listSecrets(_ context.Context, d *desk, s streams, _ []string) error {
 	names, err := d.store.Secrets()
 	for _, name := range names {
 		fmt.Fprintln(s.out, cli.Visible(name))
@@ -256,8 +264,8 @@ func (s streams) readSecret(name string) (string, error) {
 
 // resolveCommand shows the evidence apart from the record, so that the record can be
 // piped on.
-func resolveCommand(ctx context.Context, _ *config, s streams, operands []string) error {
-	server, evidence, err := lookup.New(nil).Resolve(ctx, operands[0])
+func resolveCommand(ctx context.Context, c *config, s streams, operands []string) error {
+	server, evidence, err := c.lookup().Resolve(ctx, operands[0])
 	for _, step := range evidence {
 		fmt.Fprintln(s.err, cli.Visible(step.String()))
 	}

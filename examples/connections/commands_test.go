@@ -110,8 +110,9 @@ func TestConnectionCommands(t *testing.T) {
 		{[]string{"approve", "0123456789ab"}, "0123456789ab", 1},
 		{[]string{"list", "-profile", "nobody"}, `no profile "nobody"`, 1},
 		{[]string{"-vault", filepath.Join(h.dir, "none"), "list"}, "connections -vault " + filepath.Join(h.dir, "none") + " init", 1},
-		{[]string{"list", "x"}, "takes other arguments", 2},
-		{[]string{"enable"}, "takes other arguments", 2},
+		{[]string{"list", "x"}, `the command "list" takes other arguments: say connections list; run with -h`, 2},
+		{[]string{"enable"}, `the command "enable" takes other arguments: say connections enable NAME; run with -h`, 2},
+		{[]string{"-http", "127.0.0.1:port"}, "-http 127.0.0.1:port: give an address such as", 1},
 		{[]string{"destroy"}, `unknown command "destroy"; run with -h`, 2},
 		{[]string{"-nope"}, "not defined", 2},
 		{[]string{"-approve", "never", "list"}, "want token, elicit or command", 2},
@@ -125,6 +126,51 @@ func TestConnectionCommands(t *testing.T) {
 		out, msgs, code := runCommand(t, "", step.args...)
 		if code != step.code || !strings.Contains(out+msgs, step.want) || strings.Contains(out+msgs, canary) {
 			t.Errorf("%q ended with %d, want %d and %q:\n%s%s", step.args, code, step.code, step.want, out, msgs)
+		}
+	}
+}
+
+// TestVaultThatDoesNotOpen holds that a message names the flag that mends it, and
+// that a command line which is wrong is told so before the vault is looked at.
+func TestVaultThatDoesNotOpen(t *testing.T) {
+	h := newHome(t)
+	other, open := filepath.Join(h.dir, "other"), filepath.Join(h.dir, "open")
+	for path, text := range map[string]string{other: strings.Repeat("A", 43) + "=\n", open: "x"} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Chmod(open, 0o644); err != nil { //nolint:gosec // it is to be refused
+		t.Fatal(err)
+	}
+	none := filepath.Join(h.dir, "none")
+	steps := []struct {
+		args []string
+		want string
+		code int
+	}{
+		{[]string{"-key-file", other, "list"}, "-key-file " + other + ": open: the key does not open the vault", 1},
+		{[]string{"-key-file", open, "list"}, "-key-file " + open + ": key: the key file is not safe", 1},
+		{[]string{"-key-file", none, "list"}, "-key-file " + none + ": key: the key is not available", 1},
+		{[]string{"-key-file", filepath.Join(h.vault(), "vault.json"), "list"}, "inside the vault's directory", 1},
+		{[]string{"-key-file", other, "init"}, "-key-file " + other + ": open: the key does not open the vault", 1},
+		{[]string{"-profile", "a b", "init"}, "-profile 'a b': create: the argument is not well formed", 1},
+		{[]string{"-vault", none, "secret", "set"}, "say connections secret set NAME", 2},
+		{[]string{"-vault", none, "secret", "set", "1a"}, "is no name of a secret", 2},
+		{[]string{"-vault", none, "secret", "set", "A"}, "there is no vault in " + none, 1},
+	}
+	for _, step := range steps {
+		out, msgs, code := runCommand(t, "", step.args...)
+		if code != step.code || !strings.Contains(out+msgs, step.want) {
+			t.Errorf("%q ended with %d, want %d and %q:\n%s%s", step.args, code, step.code, step.want, out, msgs)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(h.vault(), "vault.json"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, command := range []string{"list", "init"} {
+		if out, msgs, code := runCommand(t, "", command); code != 1 || !strings.Contains(msgs, "-vault "+h.vault()+": open: the file is not a vault") {
+			t.Errorf("%s ended with %d: %s%s", command, code, out, msgs)
 		}
 	}
 }

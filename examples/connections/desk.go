@@ -64,13 +64,26 @@ func (c *config) open(ctx context.Context, opts *connections.Options) (*desk, er
 	case vault.CodeMissing:
 		return nil, fmt.Errorf("there is no vault in %s; run %q to make one", c.vault, c.line("init"))
 	default:
-		return nil, err
+		return nil, c.explain(err)
 	}
 	d := &desk{vault: v}
 	if err := d.fill(c, opts); err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
 	return d, nil
+}
+
+// explain names the flag by which a person can mend what keeps a vault shut.
+func (c *config) explain(err error) error {
+	switch vault.CodeOf(err) {
+	case "":
+		return err
+	case vault.CodeKey, vault.CodeKeyUnsafe, vault.CodeLocked, vault.CodeWrongKey:
+		return fmt.Errorf("-key-file %s: %w", quoted(c.keyFile), err)
+	case vault.CodeInvalid:
+		return fmt.Errorf("-profile %s: %w", quoted(c.profile), err)
+	}
+	return fmt.Errorf("-vault %s: %w", quoted(c.vault), err)
 }
 
 // fill opens what works on the vault.
@@ -132,7 +145,16 @@ func quoted(word string) string {
 
 // options are those of a real vault: the whole world may be looked up.
 func (c *config) options() *connections.Options {
-	return &connections.Options{Lookup: lookup.New(nil), SecretCommand: c.line("secret set")}
+	return &connections.Options{Lookup: c.lookup(), SecretCommand: c.line("secret set")}
+}
+
+// lookup asks the fixed sources, and then the agent's program if there is one.
+func (c *config) lookup() *lookup.Resolver {
+	var opts lookup.Options
+	if c.agent.argv != nil {
+		opts.Agent = &lookup.Command{Argv: c.agent.argv, Env: agentEnv(os.Environ())}
+	}
+	return lookup.New(&opts)
 }
 
 // serve serves until the client has gone, or the process is told to end.

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"runtime"
-	"strings"
+	"slices"
 
 	"github.com/mcpcontract/mcpcontract/examples/internal/cli"
 	"github.com/mcpcontract/mcpcontract/normalize"
@@ -31,16 +31,20 @@ func exportCommand(args []string, s streams) error {
 		fmt.Fprint(fs.Output(), exportUsage)
 		fs.PrintDefaults()
 	}
-	if err := fs.Parse(args); err != nil {
-		if errors.Is(err, flag.ErrHelp) {
-			return err
-		}
-		return cli.ExitError(2)
+	files, err := cli.Operands(fs, args)
+	if err != nil {
+		return cli.BadUsage(err)
 	}
 	if to == "" {
-		return errors.New("-to is required: the client to write for, one of " + dialectNames())
+		return cli.Misuse(s.err, "-to is required: it names the client to write for, such as -to codex")
 	}
-	text, name, err := s.readInput(fs.Args())
+	if err := checkClient(s, "-to", to, "to write for", writable()); err != nil {
+		return err
+	}
+	if err := checkSource(s, dialect, goos, files); err != nil {
+		return err
+	}
+	text, name, err := s.readInput(files)
 	if err != nil {
 		return err
 	}
@@ -72,10 +76,11 @@ func exportCommand(args []string, s streams) error {
 	return err
 }
 
-func dialectNames() string {
-	var names []string
-	for _, d := range normalize.Dialects() {
-		names = append(names, string(d))
-	}
-	return strings.Join(names, ", ")
+// writable lists the clients whose form is known well enough to write it.
+func writable() []normalize.Dialect {
+	return slices.DeleteFunc(normalize.Dialects(), func(d normalize.Dialect) bool {
+		_, _, err := normalize.Export(d, nil, nil)
+		e, ok := errors.AsType[*normalize.Error](err)
+		return ok && e.Code == normalize.NotWritable
+	})
 }

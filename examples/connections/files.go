@@ -19,13 +19,10 @@ type streams struct {
 
 func std() streams { return streams{os.Stdin, os.Stdout, os.Stderr} }
 
-// readInput reads the named file, or the input for "-" and "". It gives the
+// readInput reads the named file, or the input for "-" and none. It gives the
 // file's name for messages.
 func (s streams) readInput(args []string) (text []byte, name string, err error) {
-	switch {
-	case len(args) > 1:
-		return nil, "", fmt.Errorf("unexpected argument %q; give one file", args[1])
-	case len(args) == 0 || args[0] == "-":
+	if len(args) == 0 || args[0] == "-" {
 		text, err = io.ReadAll(io.LimitReader(s.in, normalize.DefaultMaxBytes+1))
 		return text, "", err
 	}
@@ -37,7 +34,8 @@ func (s streams) readInput(args []string) (text []byte, name string, err error) 
 	return text, args[0], err
 }
 
-// readVars reads a file of NAME=value lines. Values are literal.
+// readVars reads a file of NAME=value lines. Values are literal. Lines that are empty
+// or begin with "#" say nothing; another line is an error, which does not repeat it.
 func readVars(path, origin string) (normalize.Vars, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -48,11 +46,18 @@ func readVars(path, origin string) (normalize.Vars, error) {
 		return nil, err
 	}
 	vars := map[string]string{}
+	number := 0
 	for line := range strings.Lines(string(data)) {
+		number++
 		line = strings.TrimRight(line, "\r\n")
-		if name, value, ok := strings.Cut(line, "="); ok && !strings.HasPrefix(line, "#") {
-			vars[name] = value
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
 		}
+		name, value, ok := strings.Cut(line, "=")
+		if !ok || name == "" {
+			return nil, fmt.Errorf("%q, line %d: it is not NAME=value", path, number)
+		}
+		vars[name] = value
 	}
 	return func(name string) (string, string, bool) {
 		value, ok := vars[name]

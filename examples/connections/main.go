@@ -7,6 +7,7 @@
 //	go run ./examples/connections init
 //	go run ./examples/connections
 //	go run ./examples/connections -approve command -http 127.0.0.1:8081
+//	go run ./examples/connections -agent 'claude -p' resolve https://example.com/some-server
 //	go run ./examples/connections normalize -format table ~/.cursor/mcp.json
 //	go run ./examples/connections export -to codex ~/.cursor/mcp.json
 package main
@@ -45,6 +46,12 @@ that is approved. -approve says how: token leaves it to the client to ask before
 call the tool; elicit asks in a dialog of the client; command waits for "connections approve".
 With -http, whoever can connect to the address is a client: prefer command there.
 
+-agent names a program that answers for references which the fixed sources leave open, such as
+-agent 'claude -p'. It is run once for each, without a shell: blanks separate the words, quotes hold
+one together. It gets an object {"instructions", "reference", "evidence", "documents"} of public text
+on stdin, and answers on stdout, in 2 minutes and 64 KiB at most: one Markdown fence around the JSON
+of one server, or {"error", "evidence"}. Of the environment it has PATH, HOME and the like alone.
+
 probe ends with 1 if the server does not answer or its tools are not those that were approved.
 
 normalize and export have flags of their own, see normalize -h.
@@ -57,6 +64,7 @@ type config struct {
 	vault, profile, keyFile string
 	approve                 mcpkit.Approver
 	http                    string
+	agent                   agentFlag
 }
 
 // flags are those of all commands but normalize and export.
@@ -68,6 +76,7 @@ func (c *config) flags(s streams) *flag.FlagSet {
 	fs.StringVar(&c.profile, "profile", "default", "`name` of the profile in the vault")
 	fs.StringVar(&c.keyFile, "key-file", under(dir, "key"), "`file` with the key of the vault, outside its folder")
 	fs.TextVar(&c.approve, "approve", mcpkit.Token, "serve: `how` a person approves: token, elicit or command")
+	fs.Var(&c.agent, "agent", "serve, resolve: `program` with its arguments, which looks up what the fixed sources cannot tell (default none)")
 	fs.StringVar(&c.http, "http", "", "serve: listen on this `address` of the machine, such as 127.0.0.1:8081, instead of stdin")
 	fs.Usage = func() {
 		_, _ = fmt.Fprint(fs.Output(), usage)
@@ -107,7 +116,7 @@ func run(ctx context.Context, args []string, s streams) error {
 		return cli.BadUsage(err)
 	}
 	if len(operands) < command.least || len(operands) > command.most {
-		return cli.Misuse(s.err, "the command %q takes other arguments", name)
+		return cli.Misuse(s.err, "the command %q takes other arguments: say connections %s%s", name, name, command.usage)
 	}
 	return command.run(ctx, &c, s, operands)
 }

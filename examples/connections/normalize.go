@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/mcpcontract/mcpcontract/examples/internal/cli"
+	"github.com/mcpcontract/mcpcontract/internal/wording"
 	"github.com/mcpcontract/mcpcontract/mcpkit/connections"
 	"github.com/mcpcontract/mcpcontract/normalize"
 )
@@ -47,22 +48,52 @@ func (c *normalizeFlags) parse(args []string, s streams) ([]string, error) {
 		fmt.Fprint(fs.Output(), normalizeUsage)
 		fs.PrintDefaults()
 	}
-	if err := fs.Parse(args); err != nil {
-		if errors.Is(err, flag.ErrHelp) {
-			return nil, err
-		}
-		return nil, cli.ExitError(2)
+	files, err := cli.Operands(fs, args)
+	if err != nil {
+		return nil, cli.BadUsage(err)
 	}
 	if c.format != "json" && c.format != "table" {
-		return nil, fmt.Errorf("unknown format %q; use json or table", c.format)
+		return nil, cli.Misuse(s.err, "-format: there is no %q; give json or table", c.format)
 	}
-	if !slices.Contains([]string{"linux", "windows", "darwin"}, c.goos) {
-		return nil, fmt.Errorf("unknown system %q; use linux, windows or darwin", c.goos)
+	if err := checkSource(s, c.dialect, c.goos, files); err != nil {
+		return nil, err
 	}
 	if c.home == "" && c.goos == runtime.GOOS {
 		c.home, _ = os.UserHomeDir()
 	}
-	return fs.Args(), nil
+	return files, nil
+}
+
+// checkSource refuses a command line that does not say which configuration is
+// meant, by the flag that mends it.
+func checkSource(s streams, dialect, goos string, files []string) error {
+	if !slices.Contains([]string{"linux", "windows", "darwin"}, goos) {
+		return cli.Misuse(s.err, "-os: there is no %q; give linux, windows or darwin", goos)
+	}
+	if len(files) > 1 {
+		return cli.Misuse(s.err, "unexpected argument %q; give one file", files[1])
+	}
+	if dialect == "" {
+		return nil
+	}
+	return checkClient(s, "-dialect", dialect, "to read from", normalize.Dialects())
+}
+
+// checkClient refuses what is no client of the list, and says which may be meant.
+// what is the purpose of the list.
+func checkClient(s streams, flag, name, what string, known []normalize.Dialect) error {
+	if slices.Contains(known, normalize.Dialect(name)) {
+		return nil
+	}
+	var names []string
+	for _, d := range known {
+		names = append(names, string(d))
+	}
+	meant := ""
+	if near := wording.Nearest(name, names); near != "" {
+		meant = near + " is one; "
+	}
+	return cli.Misuse(s.err, "%s: %s is no client %s; %sgive one of %s", flag, wording.Quote(name, 60), what, meant, strings.Join(names, ", "))
 }
 
 // vars are the variables in the order in which they are asked.
@@ -71,14 +102,14 @@ func (c *normalizeFlags) vars() ([]normalize.Vars, error) {
 	if c.envFile != "" {
 		v, err := readVars(c.envFile, "env")
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("-env-file: %w", err)
 		}
 		vars[0] = v
 	}
 	if c.secretsFile != "" {
 		v, err := readVars(c.secretsFile, "vault")
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("-secrets-file: %w", err)
 		}
 		vars = append(vars, v)
 	}

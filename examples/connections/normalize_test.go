@@ -261,13 +261,18 @@ func TestNormalizeUsage(t *testing.T) {
 	}{
 		{"an unknown flag", []string{"-x"}, "exit code 2"},
 		{"help", []string{"-h"}, flag.ErrHelp.Error()},
-		{"an unknown format", []string{"-format", "xml"}, `unknown format "xml"`},
-		{"an unknown system", []string{"-os", "plan9"}, `unknown system "plan9"`},
-		{"an unknown dialect", []string{"-dialect", "emacs"}, "unknown dialect; known are claude-code, "},
-		{"two files", []string{"a", "b"}, `unexpected argument "b"`},
+		{"an unknown format", []string{"-format", "xml"}, `-format: there is no "xml"; give json or table`},
+		{"an unknown system", []string{"-os", "plan9"}, `-os: there is no "plan9"; give linux, windows or darwin`},
+		{"an unknown dialect", []string{"-dialect", "emacs"}, `-dialect: "emacs" is no client to read from; give one of claude-code, `},
+		{"a misspelt dialect", []string{"-dialect", "claude-deskto"}, "claude-desktop is one; give one of"},
+		{"two files", []string{"a", "b"}, `unexpected argument "b"; give one file`},
 		{"no such file", []string{"gone"}, "gone"},
-		{"no such variables", []string{"-env-file", "gone"}, "gone"},
-		{"no such secrets", []string{"-secrets-file", "gone"}, "gone"},
+		{"a flag after the file", []string{"gone", "-format", "xml"}, "-format: there is no"},
+		{"a file like a flag", []string{"--", "-gone"}, "-gone"},
+		{"no such variables", []string{"-env-file", "gone"}, "-env-file: "},
+		{"no such secrets", []string{"-secrets-file", "gone"}, "-secrets-file: "},
+		{"no variables", []string{"-env-file", write(t, "env", "A=1\n\n# B\n{\"K\": \"canary\"}\n")}, "line 4: it is not NAME=value"},
+		{"no name", []string{"-secrets-file", write(t, "env", "=canary\n")}, "line 1: it is not NAME=value"},
 		{"too large", []string{"-"}, "more than 1048576"},
 	}
 	for _, tt := range tests {
@@ -276,9 +281,9 @@ func TestNormalizeUsage(t *testing.T) {
 			if tt.name == "too large" {
 				text = strings.Repeat(" ", 1<<20+5)
 			}
-			_, _, err := runNormalize(t, text, tt.args...)
-			if err == nil || !strings.Contains(err.Error(), tt.want) {
-				t.Errorf("got %v", err)
+			_, errOut, err := runNormalize(t, text, tt.args...)
+			if err == nil || !strings.Contains(err.Error()+errOut, tt.want) || strings.Contains(err.Error()+errOut, "canary") {
+				t.Errorf("got %v, printed %q", err, errOut)
 			}
 		})
 	}
@@ -298,10 +303,13 @@ func TestExport(t *testing.T) {
 		args       []string
 		want       string
 	}{
-		{"no target", text, nil, "-to is required: the client to write for, one of claude-code"},
-		{"a target that is not known", text, []string{"-to", "nope"}, "unknown dialect"},
+		{"no target", text, nil, "-to is required: it names the client to write for, such as -to codex; run with -h"},
+		{"a target that is not known", text, []string{"-to", "nope"}, `-to: "nope" is no client to write for; give one of claude-code, `},
+		{"a source that is not known", text, []string{"-to", "codex", "-dialect", "codexx"}, `-dialect: "codexx" is no client to read from; codex is one; `},
+		{"a system that is not known", text, []string{"-", "-to", "codex", "-os", "plan9"}, `-os: there is no "plan9"`},
+		{"two files", text, []string{"a", "-to", "codex", "b"}, `unexpected argument "b"`},
 		{"no servers", `{"hooks": {"PreToolUse": []}}`, []string{"-to", "cursor"}, "no server to export"},
-		{"a target that is not written", text, []string{"-to", "mcpb"}, "read and not written"},
+		{"a target that is not written", text, []string{"-to", "mcpb"}, `-to: "mcpb" is no client to write for`},
 		{"broken", `{"a" 1}`, []string{"-to", "codex"}, "exit code 1"},
 		{"an unknown flag", text, []string{"-x"}, "exit code 2"},
 		{"help", text, []string{"-h"}, flag.ErrHelp.Error()},
@@ -311,8 +319,8 @@ func TestExport(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			var out, errOut bytes.Buffer
 			err := exportCommand(tt.args, streams{strings.NewReader(tt.text), &out, &errOut})
-			if err == nil || !strings.Contains(err.Error(), tt.want) || out.Len() > 0 {
-				t.Errorf("got %v, printed %q", err, out.String())
+			if err == nil || !strings.Contains(err.Error()+errOut.String(), tt.want) || out.Len() > 0 {
+				t.Errorf("got %v, printed %q and %q", err, out.String(), errOut.String())
 			}
 		})
 	}
@@ -327,6 +335,8 @@ func TestRun(t *testing.T) {
 	}{
 		{"normalize", []string{"normalize", path}, `"command": "acme"`},
 		{"export", []string{"export", "-to", "zed", path}, "context_servers"},
+		{"a flag after the file", []string{"export", path, "-to", "zed"}, "context_servers"},
+		{"a format after the file", []string{"normalize", path, "-format", "table"}, "a  stdio  on  acme"},
 		{"help", []string{"-h"}, "connections normalize [flags] [FILE]"},
 		{"help as a command", []string{"help"}, "-key-file"},
 		{"an unknown command", []string{"destroy"}, `unknown command "destroy"`},

@@ -73,8 +73,9 @@ func Serve(ctx context.Context, server *mcp.Server) error {
 
 // ServeHTTP serves clients of both protocol eras on a TCP address of this machine,
 // such as 127.0.0.1:8080, until ctx ends; then it lets calls finish. An address
-// that others can reach is refused, since nobody is asked who they are. It writes
-// the URL to w once it listens, and later what it refuses and why.
+// that others can reach is refused, since nobody is asked who they are. Errors about
+// the address name the flag -http, which all commands take it from. It writes the
+// URL to w once it listens, and later what it refuses and why.
 func ServeHTTP(ctx context.Context, w io.Writer, server *mcp.Server, addr string) error {
 	handler, err := mcpkit.NewHTTPHandler(server, &mcpkit.HTTPOptions{
 		Logger: slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: slog.LevelWarn})),
@@ -84,14 +85,14 @@ func ServeHTTP(ctx context.Context, w io.Writer, server *mcp.Server, addr string
 	}
 	local, err := net.ResolveTCPAddr("tcp", addr)
 	if err != nil {
-		return err
+		return fmt.Errorf("-http %s: give an address such as 127.0.0.1:8080: %w", Visible(addr), err)
 	}
 	if !local.IP.IsLoopback() {
-		return fmt.Errorf("the address %s is open to other machines, and nothing checks who calls; use 127.0.0.1:%d", addr, local.Port)
+		return fmt.Errorf("-http %s: the address is open to other machines, and nothing checks who calls; use 127.0.0.1:%d", Visible(addr), local.Port)
 	}
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", local.String())
 	if err != nil {
-		return err
+		return fmt.Errorf("-http %s: %w", Visible(addr), err)
 	}
 	fmt.Fprintf(w, "serving http://%s/\n", listener.Addr())
 	return handler.Serve(ctx, listener)

@@ -107,8 +107,8 @@ func TestServeHTTPErrors(t *testing.T) {
 	}
 	defer taken.Close()
 	for _, addr := range []string{taken.Addr().String(), "nowhere", ":0", "0.0.0.0:0"} {
-		if err := cli.ServeHTTP(t.Context(), io.Discard, server, addr); err == nil {
-			t.Errorf("serves on %s", addr)
+		if err := cli.ServeHTTP(t.Context(), io.Discard, server, addr); err == nil || !strings.HasPrefix(err.Error(), "-http "+addr+": ") {
+			t.Errorf("serves on %s: %v", addr, err)
 		}
 	}
 	if err := cli.ServeHTTP(t.Context(), io.Discard, nil, "127.0.0.1:0"); err == nil {

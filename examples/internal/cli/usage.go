@@ -8,16 +8,18 @@ import (
 )
 
 // Operands takes the flags out of args, wherever they stand, and returns the
-// rest. fs has explained an error by then: pass it to [BadUsage].
+// rest. After "--" all are operands, also what looks like a flag. fs has explained
+// an error by then: pass it to [BadUsage].
 func Operands(fs *flag.FlagSet, args []string) (rest []string, err error) {
 	for {
 		if err := fs.Parse(args); err != nil {
 			return nil, err
 		}
-		if fs.NArg() == 0 {
-			return rest, nil
+		left := fs.Args()
+		if read := len(args) - len(left); len(left) == 0 || read > 0 && args[read-1] == "--" {
+			return append(rest, left...), nil
 		}
-		rest, args = append(rest, fs.Arg(0)), fs.Args()[1:]
+		rest, args = append(rest, left[0]), left[1:]
 	}
 }
 

@@ -24,6 +24,10 @@ func TestOperands(t *testing.T) {
 		{"render -v 1 site", "render site", "1", false},
 		{"render site -v 1", "render site", "1", false},
 		{"render -x", "", "", true},
+		{"render - -v 1", "render -", "1", false},
+		{"render -v 1 -- -v -x", "render -v -x", "1", false},
+		{"-- -x site -y", "-x site -y", "", false},
+		{"site --", "site", "", false},
 	} {
 		fs := flag.NewFlagSet("test", flag.ContinueOnError)
 		fs.SetOutput(io.Discard)
