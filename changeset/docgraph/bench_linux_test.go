@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"testing"
 	"time"
 
@@ -19,38 +20,67 @@ import (
 // state of each file. The metric "x-raw" is the least processor time taken as a
 // multiple of the least of the other, and "raw-ns" that one.
 func BenchmarkUnchanged(b *testing.B) {
-	sized(b, func(b *testing.B, dir string) {
-		p := open(b, dir, &docgraph.Options{Now: later}) // no file is too young to be known by its times
-		folders, err := filepath.Glob(filepath.Join(dir, "docs", "*"))
-		if err != nil {
-			b.Fatal(err)
+	for _, n := range benchmarkSizes {
+		b.Run(strconv.Itoa(n), func(b *testing.B) { benchmarkUnchanged(b, many(b, n)) })
+	}
+}
+
+func benchmarkUnchanged(b *testing.B, dir string) {
+	b.Helper()
+	folders, err := filepath.Glob(filepath.Join(dir, "docs", "*"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	folders = append(folders, filepath.Join(dir, "docs"))
+	p := open(b, dir, &docgraph.Options{Now: later}) // no file is too young to be known by its times
+	first := graph(b, p)
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	raw, ours := time.Hour, time.Hour
+	for b.Loop() {
+		start := cpuTime(b)
+		for _, folder := range folders {
+			rawList(b, folder)
 		}
-		folders = append(folders, filepath.Join(dir, "docs"))
-		first := graph(b, p)
-		runtime.LockOSThread()
-		defer runtime.UnlockOSThread()
-		raw, ours := time.Hour, time.Hour
-		for b.Loop() {
-			start := cpuTime(b)
-			for _, folder := range folders {
-				rawList(b, folder)
-			}
-			middle := cpuTime(b)
-			if graph(b, p) != first {
-				b.Fatal("another graph")
-			}
-			raw = min(raw, middle-start)
-			ours = min(ours, cpuTime(b)-middle)
+		middle := cpuTime(b)
+		if graph(b, p) != first {
+			b.Fatal("another graph")
 		}
-		b.ReportMetric(float64(ours)/float64(raw), "x-raw")
-		b.ReportMetric(float64(raw.Nanoseconds()), "raw-ns")
-		b.ReportMetric(float64(ours.Nanoseconds()), "cpu-ns")
+		raw = min(raw, middle-start)
+		ours = min(ours, cpuTime(b)-middle)
+	}
+	b.ReportMetric(float64(ours)/float64(raw), "x-raw")
+	b.ReportMetric(float64(raw.Nanoseconds()), "raw-ns")
+	b.ReportMetric(float64(ours.Nanoseconds()), "cpu-ns")
+}
+
+// An unchanged project costs memory for its folders, and none for a single file.
+func TestUnchangedAllocs(t *testing.T) {
+	const files, folders = 600, 6
+	dir := many(t, files)
+	fd, err := unix.Openat2(unix.AT_FDCWD, dir, &unix.OpenHow{})
+	if err != nil {
+		t.Skipf("the standard library, which is used without openat2 (%v), allocates for each file", err)
+	}
+	if err := unix.Close(fd); err != nil {
+		t.Fatal(err)
+	}
+	p := open(t, dir, &docgraph.Options{Now: later})
+	first := graph(t, p)
+	got := testing.AllocsPerRun(10, func() {
+		if graph(t, p) != first {
+			t.Error("another graph")
+		}
 	})
+	if budget := 20.0 + 4*folders; got > budget {
+		t.Errorf("%.0f allocations for %d unchanged files, budget %.0f", got, files, budget)
+	}
 }
 
 // rawList lists a folder and looks at each entry with no more than the system
 // calls.
 func rawList(b *testing.B, folder string) {
+	b.Helper()
 	fd, err := unix.Open(folder, unix.O_RDONLY|unix.O_DIRECTORY, 0)
 	if err != nil {
 		b.Fatal(os.NewSyscallError("open", err))

@@ -32,6 +32,9 @@ type Section struct {
 	// "" for what precedes the first one, and "*" for a whole file, where
 	// programs may disagree on what is a heading: where fenced code has lines
 	// like headings, a fence is not closed, the text is not UTF-8, and so on.
+	// A heading is in lower case there, with "-" for each space and without other
+	// signs than "-" and "_"; what repeats a name of the file has "-1", "-2" and
+	// so on behind it.
 	Name string
 	// SHA256 is that of the section's bytes in lower-case hexadecimal digits.
 	SHA256 string

@@ -32,7 +32,9 @@
 //
 // All of it may be missing: the id is then the path without ".md", the kind
 // "page", the title the first heading. The text refers to other nodes by
-// [[id]], [[id|words]] and [[id#section]]; code does not.
+// [[id]], [[id|words]] and [[id#section]]; code does not. A section is named by
+// its heading, as it is written or as [Section] has it: "Every night" and
+// "every-night" are one. For the graph such a link is one to the node.
 //
 // A file that cannot be read or understood never keeps the others from being
 // loaded. It is a [changeset.Problem], as are references that lead nowhere; see

@@ -25,9 +25,10 @@ type Graph struct {
 // A node is a node with its place in the graph.
 type node struct {
 	changeset.Node
-	doc   *doc
-	deps  []*node // what it depends on and exists, in its order
-	users []*node // what depends on it or links to it, by id
+	doc     *doc
+	deps    []*node // what it depends on and exists, in its order
+	users   []*node // what depends on it or links to it, by id
+	dangles bool    // it names what does not exist
 }
 
 // newGraph makes the graph of the files, which are in the order of their paths.
@@ -75,14 +76,22 @@ func (g *Graph) connect() {
 	slices.SortFunc(g.nodes, func(a, b *node) int { return strings.Compare(a.ID, b.ID) })
 	for _, n := range g.nodes { // by id, and so are the users of each
 		for _, id := range n.DependsOn {
-			if d := g.byID[id]; d != nil {
-				n.deps = append(n.deps, d)
-				d.users = append(d.users, n)
+			d := g.byID[id]
+			if d == nil {
+				n.dangles = true
+				continue
 			}
+			n.deps = append(n.deps, d)
+			d.users = append(d.users, n)
 		}
 		for _, id := range n.Links {
+			d := g.byID[id]
+			if d == nil {
+				n.dangles = true
+				continue
+			}
 			// A node that also depends on d was added a moment ago.
-			if d := g.byID[id]; d != nil && (len(d.users) == 0 || d.users[len(d.users)-1] != n) {
+			if len(d.users) == 0 || d.users[len(d.users)-1] != n {
 				d.users = append(d.users, n)
 			}
 		}

@@ -188,20 +188,58 @@ func TestValidateMessages(t *testing.T) {
 	}
 }
 
+// A link to a section is one to the node, and says which section is not there.
+func TestSectionLinks(t *testing.T) {
+	g := load(t, map[string]string{
+		"a.md": "# A\n[[b#every-night]] [[b#Every night|words]] [[b#Setup]] [[b#setup-1]] [[a#a]] [[b]]\n",
+		"b.md": "text\n# Every night!\n## Setup\n## Setup\n```sh\n# in code\n```\n",
+		"c.md": "[[b#setup-2]] [[b#in code]] [[b#*]] [[c#own]] [[lost#x]] [[d#anything]]\n",
+		"d.md": "```\nnever closed\n",
+	})
+	if nodes, err := g.Backlinks("b"); err != nil || ids(nodes) != "a c" {
+		t.Errorf("Backlinks = %q, %v", ids(nodes), err)
+	}
+	if effects, err := g.Impact("b"); err != nil || len(effects) != 2 {
+		t.Errorf("Impact = %v, %v", effects, err)
+	}
+	missing := func(section, id string) changeset.Problem {
+		return changeset.Problem{
+			Code: "dangling_section", Severity: "warning", ID: "c", Path: "c.md",
+			Message: fmt.Sprintf("it links to the section %q of %q, which has none of that name", section, id),
+		}
+	}
+	want := []changeset.Problem{
+		{Code: "dangling_reference", Severity: "warning", ID: "c", Path: "c.md", Message: `it links to "lost", which is no node`},
+		missing("setup-2", "b"), missing("in code", "b"), missing("*", "b"), missing("own", "c"),
+	}
+	if diff := cmp.Diff(want, g.Validate()); diff != "" {
+		t.Errorf("problems (-want +got):\n%s", diff)
+	}
+}
+
 // Problems are bounded, and what is left out is counted.
 func TestValidateIsBounded(t *testing.T) {
 	files := make(map[string]string)
 	for i := range 110 {
 		var b strings.Builder
 		for j := range 150 {
-			fmt.Fprintf(&b, "[[lost-%d-%d]]\n", i, j)
+			fmt.Fprintf(&b, "[[lost-%d-%d]]\n[[f001#lost-%d]]\n", i, j, j)
 		}
 		files[fmt.Sprintf("f%03d.md", i)] = b.String()
 	}
 	problems := load(t, files).Validate()
 	last := problems[len(problems)-1]
-	if len(problems) != 10_001 || last.Code != "too_many_problems" || last.Message != "1000 problems more are not listed" {
+	if len(problems) != 10_001 || last.Code != "too_many_problems" || last.Message != "12000 problems more are not listed" {
 		t.Errorf("%d problems, the last is %+v", len(problems), last)
+	}
+	count := make(map[string]int)
+	for _, p := range problems {
+		if p.Path == "f000.md" {
+			count[p.Code]++
+		}
+	}
+	if diff := cmp.Diff(map[string]int{"dangling_reference": 100, "dangling_section": 100}, count); diff != "" {
+		t.Errorf("problems of one file (-want +got):\n%s", diff)
 	}
 }
 

@@ -140,8 +140,13 @@ func (m *Mirror) doc(ctx context.Context, n changeset.Node, builder *termBuilder
 	if hash != n.Hash {
 		return nil, &Error{Code: CodeChanged, Op: "load", ID: n.ID, Path: n.Path, Detail: "the text is not the one that the snapshot has the hash of; try again"}
 	}
+	links := make(map[string]bool, len(n.Links))
+	for _, id := range n.Links {
+		links[id] = true
+	}
 	p := page.Parse(n.Path, raw)
 	p.ID, p.Kind, p.Title, p.Status, p.DependsOn, p.Tags, p.Links = n.ID, n.Kind, n.Title, n.Status, n.DependsOn, n.Tags, n.Links
+	p.SectionLinks = slices.DeleteFunc(p.SectionLinks, func(l page.SectionLink) bool { return !links[l.ID] })
 	d := &doc{path: n.Path, hash: hash, raw: raw, page: p, id: plain(n.ID), title: plain(n.Title)}
 	d.terms = builder.terms(d)
 	return d, nil

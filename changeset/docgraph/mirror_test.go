@@ -128,7 +128,7 @@ func TestMirror(t *testing.T) {
 func TestMirrorOfProject(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, map[string]string{
-		"docs/a.md": "---\nid: a\ndepends_on: [b, gone]\n---\n# A\n\n[[b]] and [[nowhere]]\n",
+		"docs/a.md": "---\nid: a\ndepends_on: [b, gone]\n---\n# A\n\n[[b]], [[b#lost]] and [[nowhere]]\n",
 		"docs/b.md": "# B\n",
 	})
 	p := open(t, dir, nil)
@@ -146,6 +146,29 @@ func TestMirrorOfProject(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got.Snapshot()); diff != "" {
 		t.Errorf("snapshot (-project +mirror)\n%s", diff)
+	}
+}
+
+// A text is asked for the sections of what the source says it links to, and of
+// nothing else.
+func TestMirrorSectionLinks(t *testing.T) {
+	src := newTable()
+	src.put("30", "thirty.md", "[[10#ten]] [[10#eleven]] [[20#lost]]\n")
+	src.nodes[2].Links = []string{"10"}
+	m, err := docgraph.NewMirror(src, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := m.Graph(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []changeset.Problem{{
+		Code: "dangling_section", Severity: "warning", ID: "30", Path: "thirty.md",
+		Message: `it links to the section "eleven" of "10", which has none of that name`,
+	}}
+	if diff := cmp.Diff(want, g.Validate()); diff != "" {
+		t.Errorf("problems (-want +got):\n%s", diff)
 	}
 }
 

@@ -19,6 +19,7 @@ const (
 	codeDuplicate  = "duplicate_id"
 	codeCollision  = "path_collision"
 	codeDangling   = "dangling_reference"
+	codeSection    = "dangling_section"
 	codeCycle      = "dependency_cycle"
 	codeTooMany    = "too_many_problems"
 )
@@ -41,6 +42,9 @@ const (
 //     one is no node.
 //   - dangling_reference: no node has an id that a file depends on (an error)
 //     or links to (a warning); at most 100 for one file.
+//   - dangling_section, a warning: a file links to a section that the node does
+//     not have, see [Section]; at most 100 for one file. A node in which one
+//     cannot be sure of the headings, as when a fence is not closed, has any.
 //   - dependency_cycle, an error: nodes depend on each other.
 //   - path_collision, a warning: two paths differ in case or composition only,
 //     and are one file on some systems.
@@ -97,9 +101,11 @@ func pageProblems(d *doc, id string) []changeset.Problem {
 func (g *Graph) check() []changeset.Problem {
 	var list []changeset.Problem
 	folds := make(map[string]string, len(g.nodes))
+	names := make(sectionNames)
 	for _, n := range g.byPath() {
 		list = append(list, pageProblems(n.doc, n.ID)...)
 		list = append(list, g.dangling(n)...)
+		list = append(list, g.danglingSections(n, names)...)
 		key := rootfs.FoldKey(n.Path)
 		if first, ok := folds[key]; ok {
 			p := problem(codeCollision, changeset.SeverityWarning, n.Path, fmt.Sprintf("the path is %.160q on systems that do not tell case or composition apart", first))
@@ -121,6 +127,9 @@ func (g *Graph) byPath() []*node {
 
 // dangling returns the references of a node that lead nowhere.
 func (g *Graph) dangling(n *node) []changeset.Problem {
+	if !n.dangles {
+		return nil
+	}
 	var list []changeset.Problem
 	add := func(targets []string, severity, words string) {
 		for _, id := range targets {
@@ -133,6 +142,40 @@ func (g *Graph) dangling(n *node) []changeset.Problem {
 	}
 	add(n.DependsOn, changeset.SeverityError, "it depends on")
 	add(n.Links, changeset.SeverityWarning, "it links to")
+	return list
+}
+
+// sectionNames has the names of the sections of documents, as far as somebody
+// asked for them.
+type sectionNames map[*doc]map[string]bool
+
+// of returns the names of the sections of a document.
+func (s sectionNames) of(d *doc) map[string]bool {
+	names := s[d]
+	if names == nil {
+		names = make(map[string]bool, len(d.page.Sections))
+		for _, section := range d.page.Sections {
+			names[section.Name] = true
+		}
+		s[d] = names
+	}
+	return names
+}
+
+// danglingSections returns the links of a node to sections that are not there.
+func (g *Graph) danglingSections(n *node, names sectionNames) []changeset.Problem {
+	var list []changeset.Problem
+	for _, l := range n.doc.page.SectionLinks {
+		to := g.byID[l.ID]
+		if to == nil || to.doc.page.Ambiguous || len(list) == maxDangling {
+			continue
+		}
+		if known := names.of(to.doc); !known[l.Section] && !known[page.Anchor(l.Section)] {
+			p := problem(codeSection, changeset.SeverityWarning, n.Path, fmt.Sprintf("it links to the section %.160q of %.160q, which has none of that name", l.Section, l.ID))
+			p.ID = n.ID
+			list = append(list, p)
+		}
+	}
 	return list
 }
 

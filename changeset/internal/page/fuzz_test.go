@@ -76,6 +76,11 @@ func checkPage(t *testing.T, raw []byte, p page.Page) {
 	if end != len(raw) {
 		t.Fatalf("sections end at %d of %d", end, len(raw))
 	}
+	for _, l := range p.SectionLinks {
+		if !slices.Contains(p.Links, l.ID) || l.Section == "" {
+			t.Fatalf("link %+v is none of %q", l, p.Links)
+		}
+	}
 }
 
 // checkEdited checks that the fields are set and all others as they were.

@@ -40,13 +40,25 @@ func (s *scanner) link(text []byte, i int) int {
 		return end // a link of plain Markdown whose text is in brackets
 	}
 	target, _, _ := strings.Cut(string(text[from:end-2]), "|")
-	target, _, _ = strings.Cut(target, "#")
-	target = strings.TrimSpace(target)
-	if target != "" && len(target) <= MaxID && utf8.ValidString(target) && !s.seen[target] {
+	target, section, _ := strings.Cut(target, "#")
+	target, section = strings.TrimSpace(target), strings.TrimSpace(section)
+	if target != "" && len(target) <= MaxID && utf8.ValidString(target) {
+		s.addLink(target, section)
+	}
+	return end
+}
+
+// addLink notes a link, unless the page has it already.
+func (s *scanner) addLink(target, section string) {
+	if !s.seen[target] {
 		s.seen[target] = true
 		s.links = append(s.links, target)
 	}
-	return end
+	both := target + "#" + section // no target has a "#"
+	if section != "" && utf8.ValidString(section) && !s.seen[both] {
+		s.seen[both] = true
+		s.sectionLinks = append(s.sectionLinks, SectionLink{target, section})
+	}
 }
 
 // skipCode returns the end of the code span at i, or of its backticks if

@@ -82,6 +82,8 @@ type Page struct {
 	// Links are the targets of [[id]], [[id|label]] and [[id#section]] outside
 	// code, in order, without repeats.
 	Links []string
+	// SectionLinks are the links that name a section, in order, without repeats.
+	SectionLinks []SectionLink
 	// Sections tile the file, in order. An empty file has none.
 	Sections []Section
 	// Ambiguous reports that the sections may not be what another reader of
@@ -93,6 +95,15 @@ type Page struct {
 	FencedHeading bool
 	// Problems are the faults of the file, in order of the lines.
 	Problems []Problem
+}
+
+// A SectionLink is a link of the form [[id#section]].
+type SectionLink struct {
+	// ID is the target, and one of Page.Links.
+	ID string
+	// Section is what stands behind the "#": the name of a section, or its
+	// title, of which [Anchor] makes the name.
+	Section string
 }
 
 // A Section is a part of the file from one heading to the next of any level.
@@ -153,7 +164,7 @@ func Parse(path string, raw []byte) Page {
 	}
 	s := scanner{raw: raw, pos: src.body}
 	s.run()
-	p.Sections, p.Links = s.sections, s.links
+	p.Sections, p.Links, p.SectionLinks = s.sections, s.links, s.sectionLinks
 	p.Ambiguous, p.FencedHeading = p.Ambiguous || s.ambiguous, s.fenced
 	if p.Title == "" {
 		p.Title = firstTitle(p.Sections, p.ID)

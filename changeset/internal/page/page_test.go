@@ -240,6 +240,38 @@ func TestParseLinks(t *testing.T) {
 	}
 }
 
+func TestParseSectionLinks(t *testing.T) {
+	raw := "[[a#x]] [[b]] [[a]] [[ a # How to | words]] [[a#x|again]] [[a#x#y]] [[b#]] [[#own]] `[[c#x]]` [[d#\xff]]\n"
+	got := page.Parse("x.md", []byte(raw))
+	want := []page.SectionLink{{ID: "a", Section: "x"}, {ID: "a", Section: "How to"}, {ID: "a", Section: "x#y"}}
+	if diff := cmp.Diff(want, got.SectionLinks); diff != "" {
+		t.Errorf("section links (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"a", "b", "d"}, got.Links); diff != "" {
+		t.Errorf("links (-want +got):\n%s", diff)
+	}
+}
+
+// The title of a section, and its name, lead to the name, except where an
+// earlier section has it.
+func TestAnchor(t *testing.T) {
+	raw := "# How to `restore` a *Backup*\n## ÜBER_all 2-3\n## C# & D\n## !!!\n## C D\n## C D\n"
+	var names []string
+	for _, s := range page.Parse("x.md", []byte(raw)).Sections {
+		names = append(names, s.Name)
+		if again := page.Anchor(s.Name); again != s.Name {
+			t.Errorf("the anchor of the name %q is %q", s.Name, again)
+		}
+		if a := page.Anchor(s.Title); a != s.Name && s.Name != "c-d-1" {
+			t.Errorf("the anchor of the title %q is %q, want %q", s.Title, a, s.Name)
+		}
+	}
+	want := []string{"how-to-restore-a-backup", "über_all-2-3", "c--d", "section", "c-d", "c-d-1"}
+	if diff := cmp.Diff(want, names); diff != "" {
+		t.Errorf("names (-want +got):\n%s", diff)
+	}
+}
+
 func TestEdit(t *testing.T) {
 	title, status, id, none := "New title", "final", "new", ""
 	odd := `a: "b" #c`

@@ -13,15 +13,16 @@ import (
 // knows the block structure of CommonMark as far as that decides whether a line
 // is a heading, and owns up where more would be needed.
 type scanner struct {
-	raw       []byte
-	pos       int // the next line
-	sections  []Section
-	links     []string
-	ambiguous bool
-	fenced    bool
+	raw          []byte
+	pos          int // the next line
+	sections     []Section
+	links        []string
+	sectionLinks []SectionLink
+	ambiguous    bool
+	fenced       bool
 
 	names map[string]int
-	seen  map[string]bool
+	seen  map[string]bool // links, and section links with their "#"
 
 	fence     fence
 	html      string // what ends the HTML block, blankLine for an empty line, "" outside
@@ -210,7 +211,7 @@ func (s *scanner) addSection(level int, title []byte, start int) {
 
 // name makes a name that the page does not have yet.
 func (s *scanner) name(title string) string {
-	base := anchor(title)
+	base := Anchor(title)
 	name := base
 	for s.names[name] > 0 {
 		s.names[base]++
@@ -370,9 +371,10 @@ func indentOf(line []byte) int {
 // isLetter reports whether c is an ASCII letter.
 func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 
-// anchor turns a title into the base of a name, as code hosts do for the
-// anchors of headings.
-func anchor(title string) string {
+// Anchor turns the title of a heading into the base of a Section.Name, as code
+// hosts do for the anchors of headings: it is in lower case, with "-" for each
+// space and without most signs. What is a base stays as it is.
+func Anchor(title string) string {
 	name := strings.Map(func(r rune) rune {
 		switch {
 		case r == ' ':
