@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcpcontract/mcpcontract/normalize/internal/risk"
+	"github.com/mcpcontract/mcpcontract/internal/secrets"
 )
 
 // text spells the references of one field as the client does.
@@ -130,7 +130,7 @@ func (x *exporter) variable(r *ref, before, after string) string {
 	}
 	switch x.d.refs {
 	case refEnv:
-		if x.asks() && risk.SecretName(r.name) {
+		if x.asks() && secrets.Noted(r.name) {
 			x.ask(Input{ID: r.name, Kind: promptText, Secret: true})
 			return "${" + inputPrefix + r.name + "}"
 		}

@@ -3,6 +3,7 @@ package normalize
 import (
 	"strings"
 
+	"github.com/mcpcontract/mcpcontract/internal/secrets"
 	"github.com/mcpcontract/mcpcontract/normalize/internal/risk"
 	"github.com/mcpcontract/mcpcontract/normalize/internal/syntax"
 )
@@ -53,7 +54,7 @@ const minSecret = 8
 // checkSecret notes a secret that stands in the paste in clear: no reference,
 // no command, no placeholder.
 func (e *draft) checkSecret(f fieldPath, name string, v val) {
-	if !risk.SecretName(name) || v.own || len(v.text) < minSecret || holdsRef(v.text) || isPlaceholder(v.text, e.d.id) {
+	if !secrets.Noted(name) || v.own || len(v.text) < minSecret || holdsRef(v.text) || isPlaceholder(v.text, e.d.id) {
 		return
 	}
 	e.note(SecretInline, f.String(), v.off)
@@ -137,7 +138,7 @@ func urlSecrets(address string) []string {
 	query, _, _ = strings.Cut(query, "#")
 	for param := range strings.SplitSeq(query, "&") {
 		name, value, _ := strings.Cut(param, "=")
-		if value != "" && risk.SecretParameter(name) {
+		if value != "" && secrets.NotedParameter(name) {
 			parts = append(parts, clip(name))
 		}
 	}

@@ -7,13 +7,14 @@ import (
 	"text/tabwriter"
 	"unicode"
 
+	"github.com/mcpcontract/mcpcontract/internal/secrets"
 	"github.com/mcpcontract/mcpcontract/mcpkit/connections"
 	"github.com/mcpcontract/mcpcontract/normalize"
 )
 
 // writeTable prints records for people: a line for each, its notes below. What
-// looks like a secret is left out unless secrets are wanted.
-func writeTable(w io.Writer, paste *normalize.Paste, records []connections.Record, notes [][]normalize.Note, secrets bool) error {
+// looks like a secret is left out unless all is wanted.
+func writeTable(w io.Writer, paste *normalize.Paste, records []connections.Record, notes [][]normalize.Note, all bool) error {
 	var b strings.Builder
 	for _, n := range paste.Notes {
 		fmt.Fprintln(&b, noteLine(n))
@@ -25,8 +26,8 @@ func writeTable(w io.Writer, paste *normalize.Paste, records []connections.Recor
 	var table strings.Builder
 	tw := tabwriter.NewWriter(&table, 0, 0, 2, ' ', 0)
 	for _, r := range records {
-		if !secrets {
-			r.URL, r.Args = redactURL(r.URL), redactArgs(r.Args)
+		if !all {
+			r.URL, r.Args = secrets.Redact(r.URL), secrets.RedactArgs(r.Args)
 		}
 		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\n", plain(r.Name), transportOf(r), stateOf(r), plain(target(r)))
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcpcontract/mcpcontract/internal/secrets"
 	"github.com/mcpcontract/mcpcontract/normalize"
 	"github.com/mcpcontract/mcpcontract/normalize/probe"
 	"github.com/mcpcontract/mcpcontract/result"
@@ -25,7 +26,7 @@ func (s *Store) known(server *normalize.Server, vars []normalize.Vars) known {
 			if !ok || strings.TrimSpace(value) == "" {
 				continue
 			}
-			if i != environmentVars || len(value) >= minWeak || namesSecret(name, value) {
+			if i != environmentVars || len(value) >= minHidden || secrets.May(name, value) {
 				k = append(k, value)
 			}
 		}
@@ -46,7 +47,11 @@ func (k known) hide(text string) string {
 }
 
 // hidden stands in the place of a value.
-const hidden = "***"
+const hidden = secrets.Hidden
+
+// minHidden is the length from which a value of the environment is none of the
+// words that stand in any message.
+const minHidden = 8
 
 // err hides the values in an error. One that has none of them stays as it is.
 func (k known) err(err error) error {

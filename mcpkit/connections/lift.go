@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/mcpcontract/mcpcontract/internal/secrets"
 	"github.com/mcpcontract/mcpcontract/normalize"
 )
 
@@ -112,9 +113,6 @@ func (l *lifter) pairs(kind string, list []normalize.Pair) []normalize.Pair {
 	return out
 }
 
-// scheme is what stands before the credentials in a header.
-var scheme = regexp.MustCompile(`(?i)^\s*(?:bearer|basic|token|apikey|api-key|key|digest)\s+`)
-
 // value lifts a value that has a name of its own. The name is what follows the
 // first dot of the hint, or all of it.
 func (l *lifter) value(hint, value string) string {
@@ -122,16 +120,21 @@ func (l *lifter) value(hint, value string) string {
 	if !dotted {
 		name, hint = hint, "field."+hint
 	}
-	prefix := scheme.FindString(value)
-	rest := value[len(prefix):]
-	switch {
-	case standsIn(value), standsIn(rest):
-	case namesSecret(name, rest), prefix != "" && namesSecret("token", rest) && len(rest) >= minWeak:
-		return prefix + l.seal(hint, rest)
-	case random(value):
-		return l.seal(hint, value)
+	return secrets.ReplaceValue(name, value, l.replacer(hint))
+}
+
+// text lifts what can be told from the text itself.
+func (l *lifter) text(hint, text string) string { return secrets.Replace(text, l.replacer(hint)) }
+
+// replacer seals what stands in a field: under the name that it has there, else
+// under that of the field.
+func (l *lifter) replacer(hint string) secrets.Replacer {
+	return func(name, value string) string {
+		if name == "" {
+			return l.seal(hint, value)
+		}
+		return l.seal("text."+name, value)
 	}
-	return l.text(hint, value)
 }
 
 // args lifts what follows an option that names a secret, in the same argument or
@@ -145,14 +148,14 @@ func (l *lifter) args(list []string) []string {
 		switch {
 		case l.open[field], l.scripts[field]:
 			out[i] = l.text("arg.", arg)
-		case option != "" && (!strings.HasPrefix(arg, "-") || dashed(arg)) && namesSecret(option, arg) && !standsIn(arg):
+		case option != "" && (!strings.HasPrefix(arg, "-") || secrets.IsDashed(arg)) && secrets.Is(option, arg):
 			out[i] = l.value("arg."+option, arg)
 		case sep != "":
 			out[i] = arg[:len(arg)-len(value)] + l.value("arg."+name, value)
-		case random(arg) && !strings.Contains(arg, "/"):
-			out[i] = l.seal("arg.", arg)
-		default:
+		case strings.Contains(arg, "/"):
 			out[i] = l.text("arg.", arg)
+		default:
+			out[i] = l.value("arg.", arg)
 		}
 		option = ""
 		if sep == "" && strings.HasPrefix(arg, "-") {
@@ -162,20 +165,12 @@ func (l *lifter) args(list []string) []string {
 	return out
 }
 
-// dashed reports whether what begins like an option is rather a random value
-// that does: no option of a program has digits among letters of both cases, or
-// such a length and a single dash.
-func dashed(arg string) bool {
-	value := strings.TrimLeft(arg, "-")
-	if len(value) < minWeak || !strings.ContainsAny(value, digits) || strings.ContainsAny(value, "=. ") {
-		return false
-	}
-	mixed := strings.ContainsAny(value, letters) && strings.ContainsAny(value, capitals)
-	return mixed || turns(value) >= minTurns || !strings.HasPrefix(arg, "--") && strings.ContainsAny(value, letters+capitals)
-}
-
 // pairStart is an option or a name with what separates it from its value.
 var pairStart = regexp.MustCompile(`^-{0,2}([A-Za-z_][A-Za-z0-9_.-]*)\s*[=:]\s*`)
+
+// minAfterColon is the length from which what follows a colon is a value: the tag
+// of a container image is shorter.
+const minAfterColon = 8
 
 // splitPair takes NAME=value, Name: value and --option=value apart, also where an
 // option holds such a pair: --header=Name: value. An address is none, and neither
@@ -186,123 +181,15 @@ func splitPair(arg string) (name, value, sep string) {
 		return "", "", ""
 	}
 	name, value = m[1], arg[len(m[0]):]
-	if strings.HasSuffix(m[0], ":") && (len(value) < minWeak || strings.HasPrefix(value, "//")) {
+	if strings.HasSuffix(m[0], ":") && (len(value) < minAfterColon || strings.HasPrefix(value, "//")) {
 		return "", "", ""
 	}
-	if !namesSecret(name, value) {
+	if !secrets.Is(name, value) {
 		if inner, rest, innerSep := splitPair(value); innerSep != "" {
 			return inner, rest, innerSep
 		}
 	}
 	return name, value, "="
-}
-
-// What a longer text may hold: addresses, and pairs of a name and a value, with
-// the value in quotes or without.
-var (
-	addresses   = regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]*://[^\s"'<>]+`)
-	quotedPairs = regexp.MustCompile(`(["'])([A-Za-z_][A-Za-z0-9_. -]*)(["']\s*[:=]\s*["'])((?:[^"'\\]|\\.)*)`)
-	barePairs   = regexp.MustCompile(`([A-Za-z_][A-Za-z0-9_.-]*)(\s*=\s*["']?|:\s+["']?)((?i:bearer |basic |token )?)([^\s"'&,;{}$]+)`)
-)
-
-// text lifts what can be told from the text itself.
-func (l *lifter) text(hint, text string) string {
-	text = addresses.ReplaceAllStringFunc(text, func(a string) string { return l.address(hint, a) })
-	text = replaceGroups(quotedPairs, text, func(m []string) string {
-		if standsIn(m[4]) || !namesSecret(m[2], m[4]) {
-			return m[0]
-		}
-		prefix := scheme.FindString(m[4])
-		return m[1] + m[2] + m[3] + prefix + l.seal("text."+m[2], m[4][len(prefix):])
-	})
-	text = replaceGroups(barePairs, text, func(m []string) string {
-		if strings.HasPrefix(m[4], "//") || standsIn(m[4]) || !namesSecret(m[1], m[4]) {
-			return m[0]
-		}
-		return m[1] + m[2] + m[3] + l.seal("text."+m[1], m[4])
-	})
-	return shapes.ReplaceAllStringFunc(text, func(s string) string {
-		if len(s) < minRandom && !strings.ContainsAny(s, digits) || strings.Contains(s, "xxxx") {
-			return s // words with dashes, or a placeholder
-		}
-		return l.seal(hint, s)
-	})
-}
-
-// replaceGroups replaces each match by what with makes of its groups.
-func replaceGroups(re *regexp.Regexp, text string, with func(groups []string) string) string {
-	return re.ReplaceAllStringFunc(text, func(match string) string { return with(re.FindStringSubmatch(match)) })
-}
-
-// address lifts the secrets of an address: the password before the host, what
-// parameters with such names hold, and parts of the path that are random.
-func (l *lifter) address(hint, address string) string {
-	start := strings.Index(address, "://") + len("://")
-	rest, fragment, hasFragment := strings.Cut(address[start:], "#")
-	rest, query, hasQuery := strings.Cut(rest, "?")
-	authority, path, hasPath := strings.Cut(rest, "/")
-	out := address[:start] + l.authority(hint, authority)
-	if hasPath {
-		out += "/" + l.split(path, "/", func(part string) string {
-			if random(part) || randomPart(part) {
-				return l.seal("url.path", part)
-			}
-			return part
-		})
-	}
-	if hasQuery {
-		out += "?" + l.split(query, "&", l.parameter)
-	}
-	if hasFragment {
-		out += "#" + l.split(fragment, "&", l.parameter)
-	}
-	return out
-}
-
-// split lifts the parts of a text one by one.
-func (l *lifter) split(text, sep string, each func(string) string) string {
-	parts := strings.Split(text, sep)
-	for i, part := range parts {
-		parts[i] = each(part)
-	}
-	return strings.Join(parts, sep)
-}
-
-// authority lifts what stands before the host: a password always, a user alone only
-// if it looks like a token.
-func (l *lifter) authority(hint, authority string) string {
-	i := strings.LastIndexByte(authority, '@')
-	if i < 0 || standsIn(authority[:i]) {
-		return authority
-	}
-	user, password, both := strings.Cut(authority[:i], ":")
-	switch {
-	case both && password != "":
-		return user + ":" + l.seal("url.password", password) + authority[i:]
-	case random(user) || shapes.MatchString(user):
-		return l.seal(hint, user) + authority[i:]
-	}
-	return authority
-}
-
-// parameter lifts the value of one parameter, in the spelling of addresses, in which
-// it will be put back.
-func (l *lifter) parameter(param string) string {
-	name, value, ok := strings.Cut(param, "=")
-	if !ok || standsIn(value) || !namesSecret(name, value) && !isParameter(name, value) && !random(value) {
-		return param
-	}
-	return name + "=" + l.seal("url."+name, value)
-}
-
-// isParameter reports whether a parameter of an address holds a secret, however
-// short: what stands there for anything else has another name.
-func isParameter(name, value string) bool {
-	switch strings.ToLower(name) {
-	case "key", "auth", "sig", "signature", "pwd", "pw", "pat", "code":
-		return !trivial(value)
-	}
-	return false
 }
 
 // oauth lifts the secret of a client. Its id is public.
@@ -324,7 +211,7 @@ func (l *lifter) inputs(list []normalize.Input) []normalize.Input {
 		in.Default = slices.Clone(in.Default)
 		for j, value := range in.Default {
 			hint := "input." + in.ID
-			if in.Secret && value != "" && !standsIn(value) {
+			if in.Secret && value != "" && !secrets.StandsIn(value) {
 				in.Default[j] = l.seal(hint, value)
 			} else {
 				in.Default[j] = l.value(hint, value)
@@ -347,7 +234,7 @@ const (
 
 // swept reports whether a secret is replaced also where it was not found.
 func swept(value string) bool {
-	return len(value) >= minSweepWord || len(value) >= minSweep && strings.Trim(value, letters) != ""
+	return len(value) >= minSweepWord || len(value) >= minSweep && strings.Trim(value, "abcdefghijklmnopqrstuvwxyz") != ""
 }
 
 // clean replaces found secrets in a text.

@@ -48,7 +48,7 @@ func TestSecretsOfAText(t *testing.T) {
 		{"a database", `{"command":"x","args":["postgres://u:canary-1@db.example.com/x"],"env":{"DSN":"host=h password=canary-2"}}`, "canary-", `"postgres://u:${ACME_FILES_PASSWORD_2}@db.example.com/x"`},
 		{"a known shape", `{"command":"x","args":["ghp_0123456789abcdefghij"],"env":{"A":"x sk-abc1234567890def y"}}`, "0123456789", `"A":"x ${ACME_FILES_A} y"`},
 		{"a web token", `{"command":"x","args":["` + jwt + `"]}`, "CANARY", `${ACME_FILES}`},
-		{"a private key", `{"command":"x","env":{"PEM":"-----BEGIN PRIVATE KEY-----\ncanary-1\n-----END PRIVATE KEY-----\n"}}`, "canary-1", `${ACME_FILES_PEM}`},
+		{"a private key", `{"command":"x","env":{"PEM":"-----BEGIN PRIVATE KEY-----\ncanary-1\n-----END PRIVATE KEY-----\n"}}`, "canary-1", `"PEM":"${PEM}"`},
 		{"OAuth", `{"url":"https://x.example.com/mcp","oauth":{"clientId":"id","clientSecret":"canary-1"}}`, "canary-1", `${ACME_FILES_CLIENT_SECRET}`},
 		{"the same one twice", `{"command":"x","args":["--password","canary-1"],"env":{"NAME":"for canary-1"}}`, "canary-1", `"NAME":"for ${ACME_FILES_PASSWORD}"`},
 		{"two of one name", `{"command":"x","args":["--token","canary-1","--token","canary-2"]}`, "canary-", `["--token","${ACME_FILES_TOKEN}","--token","${ACME_FILES_TOKEN_2}"]`},

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mcpcontract/mcpcontract/internal/secrets"
 	"github.com/mcpcontract/mcpcontract/normalize"
 )
 
@@ -186,7 +187,7 @@ func (s *session) shown() string {
 // told is the reference as others get it: the registry, and an agent.
 func (s *session) told() string {
 	if s.ref.kind == refWords {
-		return masked(s.ref.name)
+		return secrets.Redact(s.ref.name)
 	}
 	return s.ref.String()
 }

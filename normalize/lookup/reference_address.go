@@ -5,6 +5,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"github.com/mcpcontract/mcpcontract/internal/secrets"
 )
 
 // knownHost tells whether addresses of a host are references that lookup reads.
@@ -55,7 +57,7 @@ func parseAddress(text string) (reference, error) {
 		return directoryReference(host, parts)
 	}
 	u.User, u.RawQuery, u.Fragment, u.RawFragment, u.ForceQuery = nil, "", "", "", false
-	return reference{kind: refAddress, name: maskedPath(u.String())}, nil
+	return reference{kind: refAddress, name: secrets.Redact(u.String())}, nil
 }
 
 // segments splits the path of an address and decodes its parts.

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcpcontract/mcpcontract/normalize"
+	"github.com/mcpcontract/mcpcontract/internal/secrets"
 	"github.com/mcpcontract/mcpcontract/normalize/internal/risk"
 )
 
@@ -15,30 +15,28 @@ var (
 	// header: references without defaults.
 	onlyReferences = regexp.MustCompile(`^(?:[Bb]earer |[Bb]asic |[Tt]oken )?(?:\$\{(?:input:)?[^{}:]+\})+$`)
 	defaults       = regexp.MustCompile(`\$\{[A-Za-z_][A-Za-z0-9_]*:-[^{}]*\}`)
-	// settings are pairs in a longer text, such as the settings of a database.
-	settings       = regexp.MustCompile(`(?i)\b[a-z0-9_-]*(?:token|secret|password|passwd|pwd|key)=[^;&\s"'#]+`)
 	plainReference = regexp.MustCompile(`\$\{(?:input:)?[^{}:]+\}`)
 	schemeName     = regexp.MustCompile(`^(?i:bearer|basic)$`)
 	schemeWord     = regexp.MustCompile(`^[A-Za-z]{1,16}$`)
 	addresses      = regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]*://[^\s"'<>]+`)
 	parameters     = regexp.MustCompile(`[?&#][^=&#?\s]+=[^&#\s]*`)
-	secretWord     = regexp.MustCompile(`(?i)(?:token|secret|password|passwd|passphrase|pwd|key|auth|authorization|credentials?|cookie|bearer|jwt|pat|signature|dsn)$`)
-	weakWord       = regexp.MustCompile(`(?i)(?:auth|pat|^-+no-.*)$`) // also ends options that take no secret
-	secretShape    = regexp.MustCompile(`\b(?:sk|pk|rk|ghp|gho|ghs|ghu|ghr|github_pat|glpat|xox[a-z]|npm|AKIA|eyJ)[-_A-Za-z0-9][-_.A-Za-z0-9]{11,}|[-_A-Za-z0-9]{32,}`)
 )
 
-// isShape tells whether a piece that is long enough can be a secret: words have no
-// digits, and numbers nothing else.
-func isShape(piece string) bool {
-	return strings.ContainsAny(piece, "0123456789") && strings.ContainsFunc(piece, func(r rune) bool { return r < '0' || r > '9' })
+// isSecret tells whether a value is or holds a secret, by its name or its shape.
+func isSecret(name, value string) bool {
+	found := secrets.Is(name, value) || addresses.MatchString(value) && strings.Contains(value, "@")
+	secrets.Replace(value, func(_, piece string) string {
+		found = true
+		return piece
+	})
+	return found
 }
 
-// isSecret tells whether a value is a secret, by its name or its shape.
-func isSecret(name, value string) bool {
-	if risk.SecretParameter(name) || secretWord.MatchString(name) {
-		return true
-	}
-	return slices.ContainsFunc(secretShape.FindAllString(value, -1), isShape) || addresses.MatchString(value) && strings.Contains(value, "@")
+// isFilled tells whether an argument is a secret by its name, or stands where one
+// has to be filled in.
+func isFilled(name, value string) bool {
+	value = strings.TrimSpace(value)
+	return secrets.Is(name, value) || secrets.Noted(name) && secrets.StandsIn(value)
 }
 
 // cutPair cuts NAME=value, Name: value and --option=value. The name of an option
@@ -48,7 +46,7 @@ func cutPair(arg string) (name, value, sep string) {
 	if i <= 0 || strings.HasPrefix(arg[i:], "://") || !pairName.MatchString(arg[:i]) {
 		return arg, "", ""
 	}
-	if j := strings.IndexAny(arg[i+1:], "=:"); j > 0 && !secretWord.MatchString(arg[:i]) && pairName.MatchString(arg[i+1:i+1+j]) {
+	if j := strings.IndexAny(arg[i+1:], "=:"); j > 0 && !isFilled(arg[:i], arg[i+1:]) && pairName.MatchString(arg[i+1:i+1+j]) {
 		if inner := i + 1 + j; !strings.HasPrefix(arg[inner:], "://") {
 			return arg[:inner], arg[inner+1:], arg[inner : inner+1]
 		}
@@ -99,31 +97,4 @@ func isDangerous(name string) bool {
 	upper := strings.ToUpper(name)
 	return risk.DangerousEnv(name) || slices.Contains(machineEnv, upper) ||
 		slices.ContainsFunc(machinePrefixes, func(p string) bool { return strings.HasPrefix(upper, p) })
-}
-
-// masked takes secrets out of a text of the caller, such as a description, before
-// others see it.
-func masked(text string) string {
-	c := cleaner{server: &normalize.Server{Args: strings.Fields(text)}}
-	c.args()
-	return strings.Join(c.server.Args, " ")
-}
-
-// minPathSecret is the length from which a part of a path can be a secret.
-const minPathSecret = 12
-
-// maskedPath hides the parts of an address's path that look like a secret.
-func maskedPath(address string) string {
-	scheme, rest, ok := strings.Cut(address, "://")
-	if !ok {
-		return address
-	}
-	parts := strings.Split(rest, "/")
-	for i, part := range parts {
-		named := len(part) < 2*minPathSecret && strings.Contains(part, ".") // a file, or a version
-		if i > 0 && len(part) >= minPathSecret && isShape(part) && !named && !strings.ContainsAny(part, "${}") {
-			parts[i] = "***"
-		}
-	}
-	return scheme + "://" + strings.Join(parts, "/")
 }

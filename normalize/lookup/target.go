@@ -4,6 +4,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/mcpcontract/mcpcontract/internal/secrets"
 	"github.com/mcpcontract/mcpcontract/normalize"
 )
 
@@ -37,7 +38,7 @@ type target struct {
 // String names a target in evidence, in a form that is short and on one line.
 func (t target) String() string {
 	if t.kind == kindRemote {
-		return t.kind + " " + clip(maskedPath(t.id))
+		return t.kind + " " + clip(secrets.Redact(t.id))
 	}
 	return t.kind + " " + clip(t.id)
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/mcpcontract/mcpcontract/internal/secrets"
 	"github.com/mcpcontract/mcpcontract/normalize"
 )
 
@@ -29,10 +30,10 @@ func noValues(server *normalize.Server) (opened []string) {
 	c.env()
 	c.headers()
 	c.args()
+	server.URL = c.address("url", server.URL)
 	if server.Dialect != normalize.RegistryServer { // whose addresses are published
 		server.URL = c.shapes("url", server.URL)
 	}
-	server.URL = c.address("url", server.URL)
 	c.others()
 	if server.Equivalent != nil {
 		inner := *server.Equivalent
@@ -213,24 +214,23 @@ func (c *cleaner) headers() {
 func (c *cleaner) args() {
 	first := len(c.server.Args) - len(tailOf(c.server))
 	c.server.Args = slices.Clone(c.server.Args)
-	option := "" // the one before, where it is that of a secret
+	option := "" // the one before, if a value may follow it
 	for i := max(first, 0); i < len(c.server.Args); i++ {
 		arg, subject := c.server.Args[i], "args["+strconv.Itoa(i)+"]"
 		next := ""
 		switch name, value, sep := cutPair(arg); {
 		case schemeName.MatchString(arg): // of a header that was split into words
 			next = cmp.Or(option, "token")
-		case option != "" && !strings.HasPrefix(arg, "-") && (!weakWord.MatchString(option) || isShape(arg)):
+		case option != "" && (!strings.HasPrefix(arg, "-") || secrets.IsDashed(arg)) && isFilled(option, arg):
 			c.server.Args[i] = c.secret(subject, option, arg)
-		case sep != "" && secretWord.MatchString(name):
+		case sep != "" && isFilled(name, value):
 			c.server.Args[i] = name + sep + c.secret(subject, name, value)
-			if value == "" {
-				next = name
-			}
-		case strings.HasPrefix(arg, "-") && sep == "" && secretWord.MatchString(arg):
+		case sep != "" && value == "": // of a pair that was split into words
+			next = name
+		case sep == "" && strings.HasPrefix(arg, "-"):
 			next = arg
 		default:
-			c.server.Args[i] = c.address(subject, c.shapes(subject, arg))
+			c.server.Args[i] = c.shapes(subject, c.address(subject, arg))
 		}
 		option = next
 	}
@@ -264,20 +264,12 @@ func (c *cleaner) shapes(subject, text string) string {
 		c.lifted(subject)
 		return c.open(name)
 	})
-	out = settings.ReplaceAllStringFunc(out, func(pair string) string {
-		name, value, _ := strings.Cut(pair, "=")
-		if onlyReferences.MatchString(value) {
-			return pair
-		}
+	return secrets.ReplaceValue("", out, func(name, _ string) string {
 		c.lifted(subject)
-		return name + "=" + c.open(strings.ToUpper(refName(name)))
-	})
-	return secretShape.ReplaceAllStringFunc(out, func(piece string) string {
-		if !isShape(piece) {
-			return piece
+		if name == "path" { // of an address: PATH is another thing
+			name = ""
 		}
-		c.lifted(subject)
-		return c.open("SECRET")
+		return c.open(strings.ToUpper(refName(name)))
 	})
 }
 
@@ -296,7 +288,7 @@ func (c *cleaner) address(subject, text string) string {
 		}
 		return scheme + "://" + parameters.ReplaceAllStringFunc(rest, func(p string) string {
 			name, value, _ := strings.Cut(p[1:], "=")
-			if value == "" || onlyReferences.MatchString(value) || !isSecret(name, value) {
+			if value == "" || onlyReferences.MatchString(value) || !isSecret(name, value) && !secrets.IsParameter(name, value) {
 				return p
 			}
 			c.lifted(subject)

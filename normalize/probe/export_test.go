@@ -11,13 +11,6 @@ func Redact(values []string, text string, cut bool) string {
 	return newRedactor(values).text(text, cut)
 }
 
-// Secrets gives what of a command line and an address counts as secret.
-var (
-	ArgSecrets    = argSecrets
-	HeaderSecrets = headerSecrets
-	URLSecrets    = urlSecrets
-)
-
 // Own reports whether an address belongs to the server of a launch.
 func Own(launch, address string) bool {
 	u, err := url.Parse(address)

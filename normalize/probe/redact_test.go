@@ -69,35 +69,6 @@ func TestRedactIsBounded(t *testing.T) {
 	}
 }
 
-func TestWhatIsSecret(t *testing.T) {
-	tests := []struct {
-		name string
-		got  []string
-		want []string
-	}{
-		{"plain arguments", probe.ArgSecrets([]string{"-y", "@pear/server", "--port=8080", "run", "C:\\pears"}), nil},
-		{"option", probe.ArgSecrets([]string{"--token", "t1", "--password", "-v", "x"}), []string{"t1"}},
-		{"pairs", probe.ArgSecrets([]string{"API_KEY=k1", "X-Auth: a1", "-e=DB_PASSWORD=p1"}), []string{"k1", "a1", "p1"}},
-		{"shape", probe.ArgSecrets([]string{"sk-0123456789abcdef"}), []string{"sk-0123456789abcdef"}},
-		{"header", probe.HeaderSecrets("k1"), []string{"k1"}},
-		{"bearer", probe.HeaderSecrets("Bearer  b1"), []string{"Bearer  b1", "b1"}},
-		{"basic", probe.HeaderSecrets("Basic cGlwOnN0b25l"), []string{"Basic cGlwOnN0b25l", "cGlwOnN0b25l", "pip:stone", "stone"}},
-		{"basic that is none", probe.HeaderSecrets("Basic ???"), []string{"Basic ???", "???"}},
-		{"address", probe.URLSecrets("https://pears.example/mcp?page=2"), []string{""}},
-		{"parts of an address", probe.URLSecrets("https://pip:stone@pears.example/s/0123456789abcdef0123456789abcdef/mcp?key=k1#f1"), []string{"0123456789abcdef0123456789abcdef", "stone", "pip:stone", "k1", "f1"}},
-		{"user only", probe.URLSecrets("https://u1@pears.example"), []string{"u1", ""}},
-		{"no address", probe.URLSecrets("http://pears\x7f"), []string{"http://pears\x7f"}},
-		{"none", probe.URLSecrets(""), []string{""}},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			if diff := cmp.Diff(test.want, test.got); diff != "" {
-				t.Errorf("secrets (-want +got):\n%s", diff)
-			}
-		})
-	}
-}
-
 func FuzzRedact(f *testing.F) {
 	f.Add("plum+jam/7", "key ", " end", true)
 	f.Add("plum\njam jar and more", "", "plum", false)

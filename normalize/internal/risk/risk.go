@@ -1,4 +1,4 @@
-// Package risk tells from a name whether a value is dangerous or a secret. It
+// Package risk tells from the name of a variable whether a value is dangerous. It
 // holds the one opinion on that which reading and looking up share.
 package risk
 
@@ -22,31 +22,4 @@ var dangerousEnv = map[string]bool{
 func DangerousEnv(name string) bool {
 	name = strings.ToUpper(name)
 	return dangerousEnv[name] || strings.HasPrefix(name, "LD_") || strings.HasPrefix(name, "DYLD_")
-}
-
-// SecretName tells whether a variable or header of this name holds a secret.
-func SecretName(name string) bool {
-	for _, whole := range []string{"authorization", "proxy-authorization", "cookie"} {
-		if strings.EqualFold(name, whole) {
-			return true
-		}
-	}
-	for _, end := range []string{"token", "secret", "password", "passwd", "key"} {
-		if len(name) >= len(end) && strings.EqualFold(name[len(name)-len(end):], end) {
-			return true
-		}
-	}
-	return false
-}
-
-// secretParameters are names of query parameters that hold a secret although
-// they do not end like one.
-var secretParameters = map[string]bool{
-	"auth": true, "authorization": true, "sig": true, "signature": true, "pwd": true, "pw": true, "credential": true,
-	"credentials": true, "bearer": true, "jwt": true, "pat": true,
-}
-
-// SecretParameter tells whether a query parameter of this name holds a secret.
-func SecretParameter(name string) bool {
-	return SecretName(name) || secretParameters[strings.ToLower(name)]
 }

@@ -5,11 +5,10 @@ import (
 	"context"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/mcpcontract/mcpcontract/internal/secrets"
 )
 
 func TestExcerpt(t *testing.T) {
@@ -36,31 +35,6 @@ func TestExcerpt(t *testing.T) {
 				t.Errorf("got  %q, %d\nwant %q, %d", shown, caret, tt.shown, tt.caret)
 			}
 		})
-	}
-}
-
-func TestRedact(t *testing.T) {
-	addresses := map[string]string{
-		"https://u:p@x.example.com/mcp?api_key=k&a=b#c": "https://***@x.example.com/mcp?api_key=***&a=b#c",
-		"https://x.example.com/mcp?token=${TOKEN}&x":    "https://x.example.com/mcp?token=${TOKEN}&x",
-		"https://x.example.com/a@b":                     "https://x.example.com/a@b",
-		"${URL}":                                        "${URL}",
-	}
-	for address, want := range addresses {
-		if got := redactURL(address); got != want {
-			t.Errorf("redactURL(%s) = %s, want %s", address, got, want)
-		}
-	}
-	args := []string{
-		"-y", "@acme/token", "--api-key", "k1", "--token=k2", "--verbose", "--header", "Authorization: Bearer k3",
-		"--header=X-Key: k4", "-e", "SECRET=k5", "--url", "db://u:k6@h/x", "sk-abcdefghijklmnop", "--key", "${KEY}", "--port=80",
-	}
-	want := []string{
-		"-y", "@acme/token", "--api-key", hidden, "--token=" + hidden, "--verbose", "--header", "Authorization:" + hidden,
-		"--header=X-Key:" + hidden, "-e", "SECRET=" + hidden, "--url", "db://***@h/x", hidden, "--key", "${KEY}", "--port=80",
-	}
-	if diff := cmp.Diff(want, redactArgs(slices.Clone(args))); diff != "" {
-		t.Errorf("redactArgs (-want +got):\n%s", diff)
 	}
 }
 
@@ -96,7 +70,7 @@ func TestSecretsStayHidden(t *testing.T) {
 		}
 	}
 	text := `{"mcpServers": {"a": {"command": "c", "args": ["--token", "hunter2"]}, "b": {"url": "https://u:hunter2@x.example.com/mcp"}}}`
-	if out, _ := capture(t, text, normalize, "-format", "table"); strings.Contains(out, "hunter2") || !strings.Contains(out, hidden) {
+	if out, _ := capture(t, text, normalize, "-format", "table"); strings.Contains(out, "hunter2") || !strings.Contains(out, secrets.Hidden) {
 		t.Errorf("table:\n%s", out)
 	}
 	if out, _ := capture(t, text, normalize, "-format", "table", "-expand"); strings.Count(out, "hunter2") != 2 {
