@@ -28,9 +28,9 @@ func programName(command string) string {
 }
 
 // splitWords splits a command line as a shell would, without expanding
-// anything.
+// anything. References and substitutions stay whole.
 func splitWords(s string) []string {
-	if !strings.ContainsAny(s, "\"'\\") {
+	if !strings.ContainsAny(s, "\"'\\$`") {
 		return strings.Fields(s)
 	}
 	return syntax.Fields(s)
@@ -62,6 +62,10 @@ func (e *draft) splitCommand() {
 	if !strings.ContainsAny(text, " \t") {
 		return
 	}
+	words := splitWords(text)
+	if len(words) == 0 || len(words) == 1 && words[0] == text {
+		return // one word, such as a reference with a blank inside
+	}
 	first := text[:strings.IndexAny(text, " \t")]
 	switch {
 	case e.splitLine:
@@ -73,10 +77,6 @@ func (e *draft) splitCommand() {
 		if !isAbsolute(text) {
 			e.note(CommandHasSpace, "", e.command.off)
 		}
-		return
-	}
-	words := splitWords(text)
-	if len(words) == 0 {
 		return
 	}
 	for i := 0; i < len(words)-1 && e.splitLine && isAssignment(words[0]); i++ {

@@ -56,8 +56,8 @@ type shellParser struct {
 	inWord   bool
 	comment  bool
 	unclosed bool
-	// parens are the closing brackets of the opening ones in parensLine, the end
-	// of the line that was looked at last.
+	// parens are the closing brackets of the opening ones before parensLine, the
+	// end of the line that was looked at last.
 	parens     map[int]int
 	parensLine int
 }
@@ -119,8 +119,8 @@ func (p *shellParser) next() bool {
 	return true
 }
 
-// substitution takes n bytes as they are: a command in backticks or $(...),
-// whose blanks part no words. With n of 0 the first byte stands for itself.
+// substitution takes n bytes as they are: a command in backticks or $(...), or a
+// reference ${...}, whose blanks part no words. With n of 0 the first byte stands for itself.
 func (p *shellParser) substitution(rest string, n int) {
 	n = max(n, 1)
 	p.add(rest[:n])
@@ -137,8 +137,8 @@ func backticksLen(s string) int {
 	return end + 2
 }
 
-// substitutionLen is the length of $(...) at the present place, which ends on
-// the same line; 0 for none. The brackets of a line are matched once, however
+// substitutionLen is the length of $(...) or ${...} at the present place, which
+// ends on the same line; 0 for none. The brackets of a line are matched once, however
 // many of them are never closed.
 func (p *shellParser) substitutionLen() int {
 	if p.pos >= p.parensLine {
@@ -150,18 +150,24 @@ func (p *shellParser) substitutionLen() int {
 	return 0
 }
 
-// matchParens pairs the brackets from the present place to the end of its line.
+// matchParens pairs the brackets from the present place to the end of its line,
+// round ones and curly ones apart.
 func (p *shellParser) matchParens() {
 	p.parens, p.parensLine = make(map[int]int), p.pos+lineLen(p.src[p.pos:])
-	var open []int
+	var round, curly []int
 	for i := p.pos; i < p.parensLine; i++ {
+		open := &round
 		switch p.src[i] {
-		case '(':
-			open = append(open, i)
-		case ')':
-			if n := len(open) - 1; n >= 0 {
-				p.parens[open[n]] = i
-				open = open[:n]
+		case '{', '}':
+			open = &curly
+		}
+		switch p.src[i] {
+		case '(', '{':
+			*open = append(*open, i)
+		case ')', '}':
+			if n := len(*open) - 1; n >= 0 {
+				p.parens[(*open)[n]] = i
+				*open = (*open)[:n]
 			}
 		}
 	}
@@ -274,13 +280,13 @@ func (p *shellParser) backslash(rest string) {
 
 // dollar reads a dollar sign that the shell would look at.
 func (p *shellParser) dollar(rest string) {
+	if strings.HasPrefix(rest, "$(") || strings.HasPrefix(rest, "${") {
+		p.substitution(rest, p.substitutionLen())
+		return
+	}
 	if p.literal {
 		p.add("$")
 		p.pos++
-		return
-	}
-	if strings.HasPrefix(rest, "$(") {
-		p.substitution(rest, p.substitutionLen())
 		return
 	}
 	name, size := rest[1:], 1

@@ -19,6 +19,7 @@ func TestCommand(t *testing.T) {
 		{"variables", `$A "${B} $C" '$D' $1 $ \$E x$F`, []string{"${A}", "${B} ${C}", "$D", "$1", "$", "$E", "x${F}"}},
 		{"variables of PowerShell", `$env:A "$env:B"`, []string{"${A}", "${B}"}},
 		{"substitutions", "a $(b c $(d)) `e f` \"$(g h)\" $(i", []string{"a", "$(b c $(d))", "`e f`", "$(g h)", "$(i"}},
+		{"references", "a ${B:-c d} \"${E:-f g}\" ${H:-${I} {j k}} ${l", []string{"a", "${B:-c d}", "${E:-f g}", "${H:-${I} {j k}}", "${l"}},
 		{"operators", "a && b || c ; d | e & f", []string{"a", "[&&]", "b", "[||]", "c", "[;]", "d", "[|]", "e", "[&]", "f"}},
 		{"no operators", "https://x/?a=1&b=2 a|b c;d", []string{"https://x/?a=1&b=2", "a|b", "c;d"}},
 		{"a comment", "a b#c # d", []string{"a", "b#c"}},
@@ -58,8 +59,8 @@ func TestCommandUnclosed(t *testing.T) {
 }
 
 func TestFields(t *testing.T) {
-	got := syntax.Fields("npx -y \"a b\" $X '$Y' # ; c\nd `e f` \\$G")
-	want := []string{"npx", "-y", "a b", "$X", "$Y", "#", ";", "c", "d", "`e f`", "$G"}
+	got := syntax.Fields("npx -y \"a b\" $X '$Y' # ; c\nd `e f` \\$G $(h i) ${j:-k l} ${m n")
+	want := []string{"npx", "-y", "a b", "$X", "$Y", "#", ";", "c", "d", "`e f`", "$G", "$(h i)", "${j:-k l}", "${m", "n"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("fields (-want +got):\n%s", diff)
 	}
