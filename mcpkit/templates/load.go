@@ -8,6 +8,7 @@ import (
 	"mime"
 	"regexp"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/mcpcontract/mcpcontract/internal/canon"
@@ -97,18 +98,19 @@ func (e *entry) load(files fs.FS, limit int64) (template, error) {
 
 // read returns a regular file of at most limit bytes.
 func read(files fs.FS, name string, limit int64) ([]byte, error) {
-	f, err := files.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = f.Close() }() // only read
-	info, err := f.Stat()
+	// Before it is opened, which would wait for the other end of a pipe.
+	info, err := fs.Stat(files, name)
 	if err != nil {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("%.200q is not a regular file", name)
 	}
+	f, err := files.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }() // only read
 	data, err := io.ReadAll(io.LimitReader(f, limit+1))
 	if err == nil && int64(len(data)) > limit {
 		err = fmt.Errorf("%.200q has more than %d bytes", name, limit)
@@ -165,7 +167,7 @@ func parseEntry(key, value *yamldoc.Node) (entry, error) {
 		want  string
 	}{
 		{"file", func(v string) bool { return fs.ValidPath(v) && v != "." && v != Manifest }, "the relative path of a file"},
-		{"artifact_path", func(v string) bool { return rootfs.Check(v) == nil }, "a relative path without . and .. parts"},
+		{"artifact_path", func(v string) bool { return rootfs.Check(v) == nil }, "a relative path that every system can have, without . and .. parts"},
 		{"media_type", validMedia, "a media type such as text/markdown"},
 	}
 	for _, rule := range rules {
@@ -217,6 +219,6 @@ func at(n *yamldoc.Node, format string, args ...any) error {
 func validID(id string) bool { return len(id) <= maxID && idPattern.MatchString(id) }
 
 func validMedia(v string) bool {
-	_, _, err := mime.ParseMediaType(v)
-	return err == nil && len(v) <= 100
+	media, _, err := mime.ParseMediaType(v)
+	return err == nil && strings.Contains(media, "/") && len(v) <= 100
 }

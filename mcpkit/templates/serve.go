@@ -44,7 +44,7 @@ func (s *Set) Install(in *mcpkit.Installer) error {
 	tool := mcpkit.Tool[getArgs, getResult]{
 		Name:        toolName,
 		Title:       "Get templates",
-		Description: "Get the bodies of templates by logical id, with the path and hash of each. Templates never change. " + s.known(),
+		Description: "Get the bodies of templates by logical id, with the path and hash of each. Templates never change. Set " + s.name + " has " + s.known() + ".",
 		Effect:      mcpkit.ReadOnly,
 		Schema: func(input, _ *jsonschema.Schema) {
 			input.Properties["ids"].UniqueItems = true
@@ -71,15 +71,17 @@ func (s *Set) Install(in *mcpkit.Installer) error {
 func (s *Set) known() string {
 	const room = 2000
 	var b strings.Builder
-	fmt.Fprintf(&b, "Set %s has", s.name)
 	for i, t := range s.items {
 		if b.Len()+len(t.id) > room {
 			fmt.Fprintf(&b, " and %d more; list the resources to see all", len(s.items)-i)
 			break
 		}
-		b.WriteString(" " + t.id)
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteString(t.id)
 	}
-	return b.String() + "."
+	return b.String()
 }
 
 func (s *Set) getMany(_ context.Context, in getArgs) (getResult, error) {
@@ -97,7 +99,7 @@ func (s *Set) getMany(_ context.Context, in getArgs) (getResult, error) {
 		})
 	}
 	if unknown != nil {
-		return getResult{}, &Error{Code: CodeUnknown, Detail: "set " + s.name + " has no template " + strings.Join(unknown, ", ") + "; " + s.known()}
+		return getResult{}, &Error{Code: CodeUnknown, Detail: "set " + s.name + " has no template " + strings.Join(unknown, ", ") + "; it has " + s.known()}
 	}
 	return res, nil
 }
@@ -110,9 +112,7 @@ func (s *Set) blocks(_ context.Context, in getArgs, out getResult) ([]mcp.Conten
 		if in.ContentMode == modeText {
 			blocks = append(blocks, &mcp.TextContent{Text: *d.Content})
 		} else {
-			blocks = append(blocks, &mcp.EmbeddedResource{
-				Resource: &mcp.ResourceContents{URI: d.URI, MIMEType: d.MediaType, Text: *d.Content},
-			})
+			blocks = append(blocks, &mcp.EmbeddedResource{Resource: contents(d.URI, d.MediaType, *d.Content)})
 		}
 		d.Content = nil
 	}
@@ -121,5 +121,15 @@ func (s *Set) blocks(_ context.Context, in getArgs, out getResult) ([]mcp.Conten
 
 // read is the resource handler of one template.
 func (t template) read(context.Context, *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
-	return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{URI: t.uri, MIMEType: t.media, Text: t.text}}}, nil
+	return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{contents(t.uri, t.media, t.text)}}, nil
+}
+
+// contents is the text of a template as the protocol has it. The SDK leaves out
+// an empty text, but contents need a text or a blob: then there is an empty one.
+func contents(uri, media, text string) *mcp.ResourceContents {
+	c := &mcp.ResourceContents{URI: uri, MIMEType: media, Text: text}
+	if text == "" {
+		c.Blob = []byte{}
+	}
+	return c
 }

@@ -119,7 +119,7 @@ func TestGetMany(t *testing.T) {
 				if first == nil || first.Text != planText || first.URI != "template://v2/plan" || first.MIMEType != "text/markdown" {
 					t.Errorf("text%s: first block: %+v", mode, first)
 				}
-				if second == nil || second.Text != "" || second.URI != "template://v2/ignore.file" {
+				if second == nil || second.Text != "" || second.Blob == nil || second.URI != "template://v2/ignore.file" {
 					t.Errorf("text%s: second block: %+v", mode, second)
 				}
 			}
@@ -140,7 +140,7 @@ func TestGetManyRefuses(t *testing.T) {
 		{"none", `{"ids":[]}`, "invalid_arguments", "at least 1"},
 		{"too many", `{"ids":[` + strings.Join(many, ",") + `]}`, "invalid_arguments", "at most 32"},
 		{"twice", `{"ids":["plan","plan"]}`, "invalid_arguments", `"ids[1]" repeats an earlier item`},
-		{"unknown", `{"ids":["plan","nope","provider/plan.tmpl"]}`, "template_unknown", `no template \"nope\", \"provider/plan.tmpl\"; Set v2 has decision-record ignore.file plan`},
+		{"unknown", `{"ids":["plan","nope","provider/plan.tmpl"]}`, "template_unknown", `no template \"nope\", \"provider/plan.tmpl\"; it has decision-record ignore.file plan`},
 		{"mode", `{"ids":["plan"],"contentMode":"html"}`, "invalid_arguments", "want one of embedded_resource, text"},
 		{"extra", `{"ids":["plan"],"set":"v1"}`, "invalid_arguments", `"set" is unexpected`},
 	}
@@ -170,6 +170,9 @@ func TestResources(t *testing.T) {
 		read := string(p.Send(t, "resources/read", `{"uri":"template://v2/decision-record"}`))
 		if !strings.Contains(read, `"text":"# Decision\n"`) || !strings.Contains(read, `"mimeType":"text/markdown"`) {
 			t.Errorf("%s: read: %s", e, read)
+		}
+		if empty := string(p.Send(t, "resources/read", `{"uri":"template://v2/ignore.file"}`)); !strings.Contains(empty, `"blob":""`) {
+			t.Errorf("%s: an empty template has neither text nor blob: %s", e, empty)
 		}
 		tools := string(p.Send(t, "tools/list", `{}`))
 		if all := list + read + tools; strings.Contains(all, "provider") {
@@ -244,6 +247,7 @@ func TestLoadRefuses(t *testing.T) {
 		{"artifact outside", edit("docs/plan.md", "../plan.md"), templates.CodeInvalid, "artifact_path has to be"},
 		{"artifact null", edit("docs/plan.md", "~"), templates.CodeInvalid, "artifact_path has to be"},
 		{"media type", edit("media_type: text/markdown", "media_type: mark down"), templates.CodeInvalid, "media_type has to be"},
+		{"media type without a part", edit("media_type: text/markdown", "media_type: markdown"), templates.CodeInvalid, "media_type has to be"},
 		{"short sha256", edit("sha256: ", "sha256: a"), templates.CodeInvalid, "sha256 has to be"},
 		{"none", func(f fstest.MapFS) {
 			f["templates.yaml"].Data = []byte("schema_version: '1'\nset: a\ntemplates: {}\n")

@@ -75,7 +75,10 @@ type Result struct {
 type Block struct {
 	Type     string
 	Text     *string
-	Resource *struct{ URI, MIMEType, Text string }
+	Resource *struct {
+		URI, MIMEType, Text string
+		Blob                *string // nil if it is not there
+	}
 }
 
 // JSON returns the JSON of a result or error, wherever it is.
