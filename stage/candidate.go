@@ -194,6 +194,13 @@ func (a *Area) Discard(ctx context.Context, id string) ([]string, error) {
 	return removed, about(id, first(err, unlock(op, l)))
 }
 
+// noDirectory reports whether something else than a directory, such as a link,
+// has the name of a candidate. It has nothing in it that could be listed.
+func noDirectory(err error) bool {
+	code := rootfs.CodeOf(err)
+	return code == rootfs.Link || code == rootfs.NotDir || code == rootfs.NotRegular
+}
+
 // discard is Discard under the lock.
 func (a *Area) discard(ctx context.Context, id string) ([]string, error) {
 	const op = "discard"
@@ -211,7 +218,7 @@ func (a *Area) discard(ctx context.Context, id string) ([]string, error) {
 		return nil
 	})
 	missing := rootfs.CodeOf(err) == rootfs.NotFound
-	if err != nil && !missing {
+	if err != nil && !missing && !noDirectory(err) {
 		return nil, wrap(CodeUnsafe, op, dir, err)
 	}
 	if _, err := a.files.Stat(list); missing && rootfs.CodeOf(err) == rootfs.NotFound {

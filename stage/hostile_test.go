@@ -136,10 +136,23 @@ func TestChangedAfterApproval(t *testing.T) {
 // all without leaving the candidate.
 func TestHostileCandidate(t *testing.T) {
 	const dir = ".mcpcontract/stage/one"
+	instead := func(t *testing.T, p *project) string {
+		t.Helper()
+		must(t, os.RemoveAll(p.path(dir)))
+		return p.path(dir)
+	}
 	for _, tt := range []struct {
 		name string
 		put  func(t *testing.T, p *project)
 	}{
+		{"a link in place of the directory", func(t *testing.T, p *project) {
+			t.Helper()
+			must(t, os.Symlink(p.path("docs"), instead(t, p)))
+		}},
+		{"a file in place of the directory", func(t *testing.T, p *project) {
+			t.Helper()
+			must(t, os.WriteFile(instead(t, p), []byte("x"), 0o600))
+		}},
 		{"a link to outside", func(t *testing.T, p *project) {
 			t.Helper()
 			must(t, os.Symlink("/etc/passwd", p.path(dir+"/docs/x.md")))
