@@ -48,7 +48,7 @@ func locate(src []byte, cause error) *Error {
 }
 
 func message(text string) string {
-	return wording.Clip(lineText.ReplaceAllString(strings.TrimPrefix(text, "yaml: "), ""), maxMessage)
+	return wording.Clip(advice(lineText.ReplaceAllString(strings.TrimPrefix(text, "yaml: "), "")), maxMessage)
 }
 
 // badStart is how the library says that a character begins neither a value nor a mark of YAML.

@@ -194,3 +194,40 @@ func TestBadStartSaysWhatToDo(t *testing.T) {
 		}
 	}
 }
+
+// No fault that people make is told in the words of the library, which do not say what to do.
+func TestAdvice(t *testing.T) {
+	for in, want := range map[string]string{
+		"a: b: c":             "put the value in quotes",
+		"a: b\n  c: d":        "correct the indentation",
+		"a: 1\nb\nc: d":       "a key without a colon",
+		"a: 1\n- b":           "align keys",
+		"- a\nb: c":           "start it with a hyphen",
+		"a: - b":              "on a line of its own",
+		"a: [1, 2":            "end it with ]",
+		"a: {b: c":            "end it with }",
+		"a: }":                "a value was expected",
+		"a: \"x":              "end it with the quotation mark",
+		"a: 'x":               "end it with the quotation mark",
+		"a: \"x\n---\nb\"":    "before the line of hyphens",
+		"a: \"C:\\Work\"":     "write it twice",
+		"a: \"\\xgg\"":        "hexadecimal digits",
+		"a: *":                "needs a name",
+		"a: & b":              "needs a name",
+		"a: !<x":              "put a text that starts with ! in quotes",
+		"a: !b!c":             "put a text that starts with ! in quotes",
+		"a: |x\n b":           "begin it there",
+		"a: |0\n b":           "1 to 9",
+		"a: !<tag:x,%zz> y":   "",
+		"%YAML 9.9\n--- a: 1": "",
+	} {
+		_, err := yamldoc.Parse([]byte(in), nil)
+		if err == nil {
+			t.Errorf("%q is read without a fault", in)
+			continue
+		}
+		if want != "" && (!strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "found ") || strings.Contains(err.Error(), "expected ',")) {
+			t.Errorf("%q: got %q, want %q in it", in, err, want)
+		}
+	}
+}
