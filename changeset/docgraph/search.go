@@ -1,8 +1,8 @@
 package docgraph
 
 import (
-	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"unicode"
@@ -48,21 +48,22 @@ func (g *Graph) Search(query string, skip, limit int) (hits []Hit, total int, er
 	if skip < 0 || limit < 0 || limit > maxHits {
 		return nil, 0, queryError(fmt.Sprintf("limit is not 0 to %d, or skip is negative", maxHits))
 	}
-	type match struct {
-		node  *node
-		score int
-	}
-	var found []match
+	// Many nodes have few scores, so that these are sorted and not those.
+	byScore := make(map[int][]*node)
 	for _, n := range g.nodes {
 		if score := n.doc.score(phrase, words); score > 0 {
-			found = append(found, match{n, score})
+			byScore[score] = append(byScore[score], n)
+			total++
 		}
 	}
-	slices.SortStableFunc(found, func(a, b match) int { return cmp.Compare(b.score, a.score) })
-	total = len(found)
-	found = found[min(skip, total):]
-	for _, m := range found[:min(len(found), orDefault(limit, usualHits))] {
-		hits = append(hits, Hit{Node: m.node.Node, Score: m.score, Snippet: m.node.doc.snippet(words)})
+	limit = orDefault(limit, usualHits)
+	for _, score := range slices.Backward(slices.Sorted(maps.Keys(byScore))) {
+		nodes := byScore[score]
+		nodes = nodes[min(skip, len(nodes)):]
+		skip -= len(byScore[score]) - len(nodes)
+		for _, n := range nodes[:min(len(nodes), limit-len(hits))] {
+			hits = append(hits, Hit{Node: n.Node, Score: score, Snippet: n.doc.snippet(words)})
+		}
 	}
 	return hits, total, nil
 }
