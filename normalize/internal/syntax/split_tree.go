@@ -309,6 +309,9 @@ func (s *splitter) toml() bool {
 			n, fixed, err, end = n2, fixed2, nil, start+cut
 		}
 	}
+	if err != nil && s.assigned() {
+		return true
+	}
 	if err != nil {
 		s.fault(err, start)
 		s.broken = true
@@ -318,6 +321,23 @@ func (s *splitter) toml() bool {
 	s.out.Fixed |= fixed
 	s.tree(Document{Form: TOMLForm, Root: n}, mended, start)
 	return true
+}
+
+// assigned reads an object that a line of JavaScript or Python assigns to a
+// name. Such a line looks like one of TOML until the first colon.
+func (s *splitter) assigned() bool {
+	rest := s.c.text[s.pos:]
+	i := strings.IndexByte(rest[:lineLen(rest)], '{')
+	if i < 0 || !strings.HasSuffix(strings.TrimRight(rest[:i], " \t"), "=") {
+		return false
+	}
+	faults, failures, broken := len(s.out.Faults), s.failures, s.broken
+	if s.json(s.pos + i) {
+		s.prose = true
+		return true
+	}
+	s.out.Faults, s.failures, s.broken = s.out.Faults[:faults], failures, broken // it was meant as TOML
+	return false
 }
 
 // tomlish tells whether a line was meant as TOML.
