@@ -21,8 +21,8 @@ const (
 var (
 	passwordEnds = []string{"password", "passwd", "passphrase", "passcode", "secret", "mnemonic"}
 	strongEnds   = []string{"token", "authorization", "credential", "bearer", "cookie", "jwt"}
-	weakWords    = []string{"auth", "oauth", "sig", "signature", "hmac", "pwd", "pass", "pas", "pat", "pw", "pin", "session", "sid", "cred", "otp", "totp"}
-	faintEnds    = []string{"pass", "pwd", "auth", "pat", "sig", "signature", "dsn", "cred"}
+	weakWords    = []string{"auth", "oauth", "sig", "signature", "hmac", "pwd", "pass", "pas", "pat", "pw", "pin", "session", "sid", "cred", "otp", "totp", "phrase", "salt"}
+	faintEnds    = []string{"pass", "pwd", "auth", "pat", "sig", "signature", "dsn", "cred", "seed"}
 )
 
 // Words before key, in the same word or before it.
@@ -32,9 +32,9 @@ var (
 		"admin", "client", "consumer", "deploy", "license", "service", "shared", "storage", "subscription", "webhook", "integration", "personal",
 	}
 	harmlessKeys = []string{
-		"public", "pub", "sort", "order", "primary", "foreign", "partition", "cache", "object", "row", "col", "column", "group", "issue",
-		"hot", "short", "shortcut", "lookup", "index", "map", "field", "json", "dict", "routing", "tab", "arrow", "enter", "escape", "meta",
-		"idempotency", "translation", "locale", "i18n", "search", "unique", "composite", "range", "hash", "shard", "dedupe", "any", "press",
+		"public", "pub", "sort", "order", "primary", "foreign", "partition", "cache", "object", "row", "col", "column", "issue",
+		"hot", "short", "shortcut", "lookup", "index", "field", "json", "dict", "routing", "tab", "arrow", "enter", "escape", "meta",
+		"idempotency", "translation", "locale", "unique", "composite", "range", "shard", "dedupe",
 	}
 	chanceKeys = []string{"monkey", "donkey", "turkey", "hockey", "jockey", "whiskey", "turnkey", "mickey", "lackey", "smokey"}
 )

@@ -223,6 +223,8 @@ func (f *finder) args(args []string) {
 			f.add(arg)
 		case sep != "" && mayNamed(name, value):
 			f.add(HeaderPieces(strings.TrimSpace(value))...)
+		case strings.Trim(value, "=") == "" && mayShaped(arg):
+			f.add(arg)
 		default:
 			f.add(mayIssued.FindAllString(arg, -1)...)
 		}

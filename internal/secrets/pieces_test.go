@@ -110,6 +110,7 @@ func TestPieces(t *testing.T) {
 		{"switch after an option", secrets.ArgPieces([]string{"--auth", "true"}), nil},
 		{"pairs", secrets.ArgPieces([]string{"API_KEY=k1", "X-Auth: a1", "-e=DB_PASSWORD=p1"}), []string{"a1", "k1", "p1"}},
 		{"shape", secrets.ArgPieces([]string{"sk-0123456789abcdef"}), []string{"sk-0123456789abcdef"}},
+		{"shape without a prefix", secrets.ArgPieces([]string{mixed, "Pl1um2Jam3", "cGx1bTpqYW0xMjM0NTY3=="}), []string{"Pl1um2Jam3", mixed, "cGx1bTpqYW0xMjM0NTY3=="}},
 		{"references", secrets.ArgPieces([]string{"--token", "${T}", "--key=***", "Authorization: Bearer ${A}"}), nil},
 		{"header", secrets.HeaderPieces("k1"), []string{"k1"}},
 		{"bearer", secrets.HeaderPieces("Bearer  b1"), []string{"Bearer  b1", "b1"}},

@@ -35,10 +35,20 @@ func Redact(text string) string {
 // RedactArgs is [Redact] for the arguments of a command line: it also hides what
 // follows the option of a secret. The given slice stays as it is.
 func RedactArgs(args []string) []string {
-	found := ArgPieces(args)
-	out := make([]string, len(args))
-	for i, arg := range args {
-		out[i] = Redact(sweep(arg, found))
+	out := slices.Clone(args)
+	for range maxPasses {
+		found := ArgPieces(out)
+		changed := false
+		for i, arg := range out {
+			out[i] = sweep(arg, found)
+			changed = changed || out[i] != arg
+		}
+		if !changed {
+			return out
+		}
+	}
+	for i := range out {
+		out[i] = Hidden
 	}
 	return out
 }

@@ -50,8 +50,10 @@ func isScheme(value string) bool { return scheme.MatchString(value + " ") }
 
 // Replace replaces the secrets in a text: of the addresses the password, the user
 // if it looks like one, the parameters, and such parts of the path; the values of
-// pairs; and what has the prefix of a well-known service.
+// pairs; private keys; and what has the prefix of a well-known service.
 func Replace(text string, with Replacer) string {
+	// First, since what a key holds may look like other things.
+	text = keyBlocks.ReplaceAllStringFunc(text, func(s string) string { return with("", s) })
 	text = addresses.ReplaceAllStringFunc(text, func(a string) string { return replaceAddress(a, with) })
 	text = replaceGroups(quotedPairs, text, func(m []string) string {
 		prefix := scheme.FindString(m[4])

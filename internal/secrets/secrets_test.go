@@ -97,6 +97,14 @@ var pairsTable = []struct {
 	{"PWD", "/home/ann/work", may},
 	{"PW", "canary-2", must},
 	{"TOTP", "JBSWFAKEFAKE", must},
+	{"SEED_PHRASE", "plum jam pear", must},
+	{"COOKIE_SALT", "plum-jam-7", must},
+	{"COOKIE_HASH_KEY", "plum-jam-7", must},
+	{"x-functions-key", "plum-jam-7", must},
+	{"Ocp-Apim-Subscription-Key", "abc", must},
+	{"AccountKey", "abc==", must},
+	{"--header=X-Key", "plumjam-1", must},
+	{"RANDOM_SEED", "1234", may},
 
 	// Names that say otherwise, or values that do.
 	{"MAX_TOKENS", "4096", no},
@@ -177,6 +185,12 @@ var pairsTable = []struct {
 	{"A", "-----BEGIN PRIVATE KEY-----\nFAKE\n-----END PRIVATE KEY-----", must},
 	{"A", "Zq7Vt2Lm9Rx4Kc8Wb3Nd6Hf1", must},
 	{"A", "0123456789abcdef0123456789abcdef", must},
+	{"A", "acme_live_0123456789abcdef0123456789abcdef", must},
+	{"A", "k3x9m2p7q4w8z1v6b5n0t3r8", must},
+	{"A", "acme-server-0123456789abcdef0123456789abcdef01234567", may}, // a commit
+	{"A", "0123456789abcdef01234567", may},                             // an id of a document
+	{"A", "/Users/Ann/Projects/MCP2024/server", no},
+	{"A", "/nix/store/k3x9m2p7q4w8z1v6b5n0t3r8aaaaaaaa-notes/bin/notes", may},
 	{"A", "Pl1um2Jam3", may},
 	{"A", "SECRETPATHTOKEN1234", may},
 	{"A", "0123456789abcdef0123456789abcdef01234567", may},           // a commit

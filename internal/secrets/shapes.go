@@ -15,7 +15,7 @@ const (
 )
 
 // issuers are secrets that say so themselves, wherever they stand in a text: keys
-// with the prefixes of those who issue them, JSON web tokens, private keys.
+// with the prefixes of those who issue them, JSON web tokens.
 const issuers = `\b(?:` +
 	`(?:sk|pk|rk)[-_][A-Za-z0-9][A-Za-z0-9_-]{10,}` +
 	`|gh[pousr]_[A-Za-z0-9]{16,}|github_pat_[A-Za-z0-9_]{16,}|gl(?:pat|dt|rt|ptt|cbt|soat)-[A-Za-z0-9_-]{12,}` +
@@ -25,20 +25,18 @@ const issuers = `\b(?:` +
 	`|AT[AC]TT3x[A-Za-z0-9_=-]{20,}|pat-[a-z]{2}[0-9]-[A-Za-z0-9-]{20,}|pat[A-Za-z0-9]{14}\.[A-Za-z0-9]{20,}` +
 	`|(?:ya29|hv[bsr]|dp\.(?:st|pt|sa|ct))\.[A-Za-z0-9_.-]{16,}|SG\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}` +
 	`|AGE-SECRET-KEY-1[A-Z0-9]{20,}|[0-9]{8,10}:AA[A-Za-z0-9_-]{30,}|[MNO][A-Za-z0-9]{23,25}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,}` +
-	`|eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{4,}\.[A-Za-z0-9_-]*)` +
-	`|-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)`
+	`|eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{4,}\.[A-Za-z0-9_-]*)`
 
 var (
 	issued      = regexp.MustCompile(issuers)
 	issuedWhole = regexp.MustCompile(`^(?:` + issuers + `)$`)
+	// keyBlocks are private keys.
+	keyBlocks = regexp.MustCompile(`-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)`)
 )
 
 // isIssued tells a match of issued from words with dashes, such as the name of a
 // package, and from placeholders.
 func isIssued(match string) bool {
-	if strings.HasPrefix(match, "-----BEGIN") {
-		return true
-	}
 	if strings.Contains(match, "xxxx") {
 		return false
 	}
@@ -77,14 +75,34 @@ const (
 
 // isShaped reports whether a whole value has the shape of a secret.
 func isShaped(value string) bool {
+	if strings.HasPrefix(value, "-----BEGIN") && keyBlocks.MatchString(value) {
+		return true
+	}
 	return isRandom(value) || issuedWhole.MatchString(value) && isIssued(value)
 }
 
-// isRandom reports whether s is one long run of letters and digits in which
-// nothing can be read: a secret of a kind that has no prefix. Hexadecimal texts
-// of 40 and 64 digits are commits and digests.
+// isRandom reports whether s is, or has between dashes, one long run of letters
+// and digits in which nothing can be read: a secret of a kind that has no prefix,
+// or one that is not known.
 func isRandom(s string) bool {
 	if len(s) < minRandom || strings.Trim(s, letters+capitals+digits+"+/=_-") != "" {
+		return false
+	}
+	if isRandomRun(s) {
+		return !isPath(s)
+	}
+	for run := range strings.FieldsFuncSeq(s, func(r rune) bool { return r == '-' || r == '_' }) {
+		if len(run) < len(s) && !strings.Contains(run, "/") && isRandomRun(run) {
+			return true
+		}
+	}
+	return false
+}
+
+// isRandomRun is isRandom for one run. Hexadecimal texts of 40 and 64 digits are
+// commits and digests.
+func isRandomRun(s string) bool {
+	if len(s) < minRandom {
 		return false
 	}
 	digit := count(s, digits)
