@@ -39,7 +39,7 @@ var (
 // Pieces gives what in the value that stands under a name may be a secret: the
 // value itself, and the parts of it that somebody may tell alone: what follows a
 // scheme, the strings of JSON, the values of pairs, options of a command line, and
-// what an address holds. It gives what [Replace] replaces, and more. The name may be
+// what an address holds. It gives what [ReplaceValue] replaces, and more. The name may be
 // empty; pieces may come twice.
 func Pieces(name, value string) []string {
 	var f finder
@@ -71,6 +71,9 @@ func (f *finder) parts(text string, depth int) {
 	}
 	f.seen[text] = true
 	f.add(mayIssued.FindAllString(text, -1)...)
+	if prefix := scheme.FindString(text); isCredentials(prefix, text[len(prefix):]) {
+		f.add(text[len(prefix):])
+	}
 	Replace(text, func(_, value string) string {
 		f.add(value)
 		return "${}" // which is not looked at again
@@ -166,6 +169,7 @@ func (f *finder) member(name, value string, depth int) {
 	switch {
 	case mayNamed(name, value):
 		f.add(HeaderPieces(value)...)
+		f.add(value[len(scheme.FindString(value)):])
 		for piece := range strings.FieldsFuncSeq(value, isPieceEnd) {
 			if len(piece) >= minPiece && !Common(piece) {
 				f.add(piece)

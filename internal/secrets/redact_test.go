@@ -95,20 +95,29 @@ func FuzzRedact(f *testing.F) {
 	f.Add("--password", "***", "***")
 	f.Add("a", `{"token":"pl\"um"}`, "b;")
 	f.Add("PW", "=;:,", "Password={")
-	f.Fuzz(func(t *testing.T, name, value, before string) {
-		if secrets.Is(name, value) && !secrets.May(name, value) {
-			t.Errorf("%q=%q is sealed and not hidden", name, value)
+	f.Fuzz(check)
+}
+
+func check(t *testing.T, name, value, before string) {
+	t.Helper()
+	if secrets.Is(name, value) && !secrets.May(name, value) {
+		t.Errorf("%q=%q is sealed and not hidden", name, value)
+	}
+	secrets.ReplaceValue(name, value, func(_, secret string) string {
+		if !slices.Contains(secrets.Pieces(name, value), secret) && strings.Trim(secret, "*") != "" {
+			t.Errorf("%q of %q=%q is sealed and not hidden", secret, name, value)
 		}
-		for _, text := range []string{value, before + value, before + name + "=" + value, before + name + ": " + value} {
-			checkRedacted(t, text)
-		}
-		args := []string{before, name, value, name + "=" + value}
-		redacted := secrets.RedactArgs(args)
-		if again := secrets.RedactArgs(redacted); !slices.Equal(again, redacted) {
-			t.Errorf("arguments %q, and again %q", redacted, again)
-		}
-		checkGone(t, secrets.ArgPieces(args), strings.Join(redacted, "\x00"))
+		return "${A}"
 	})
+	for _, text := range []string{value, before + value, before + name + "=" + value, before + name + ": " + value} {
+		checkRedacted(t, text)
+	}
+	args := []string{before, name, value, name + "=" + value}
+	redacted := secrets.RedactArgs(args)
+	if again := secrets.RedactArgs(redacted); !slices.Equal(again, redacted) {
+		t.Errorf("arguments %q, and again %q", redacted, again)
+	}
+	checkGone(t, secrets.ArgPieces(args), strings.Join(redacted, "\x00"))
 }
 
 func checkRedacted(t *testing.T, text string) {

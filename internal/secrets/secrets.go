@@ -55,7 +55,7 @@
 //
 // [Noted] and [NotedParameter] are narrower than both levels: they spell out the
 // words by which published notes of package normalize are given, and replace
-// nothing.
+// nothing: a note may stand at a value that is left alone.
 //
 // # Concurrency, errors and limits
 //
