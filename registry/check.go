@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcpcontract/mcpcontract/internal/rootfs"
 	"github.com/mcpcontract/mcpcontract/registry/internal/survey"
+	"github.com/mcpcontract/mcpcontract/registry/internal/tree"
 )
 
 // Codes of [Check]. Those marked reject are where a reader of the registry would fail; for an archived repo
@@ -186,7 +187,7 @@ func (c *checker) manifest(repo *Repo) {
 		c.report(".manifest_path", ManifestMissing, Reject, "the manifest %s %s", quote(repo.ManifestPath), absence(err))
 		return
 	}
-	m, problems, err := ParseManifest(data, &ParseOptions{File: file})
+	m, r, problems, err := readManifest(data, ParseOptions{File: file})
 	if err != nil {
 		c.report(".manifest_path", ManifestInvalid, Reject, "the manifest cannot be read: %v", err)
 		return
@@ -198,38 +199,33 @@ func (c *checker) manifest(repo *Repo) {
 		p.Severity = Warn
 		c.add(p)
 	}
-	c.manifestContent(repo, m, file)
+	c.manifestContent(repo, m, r)
 }
 
-func (c *checker) manifestContent(repo *Repo, m *Manifest, file string) {
-	warn := func(field string, code Code, format string, args ...any) {
-		c.add(Problem{Code: code, Severity: Warn, File: file, Field: field, Message: fmt.Sprintf(format, args...)})
+// manifestContent checks a manifest against the registry and the disk. Nothing of it is worse than a warning,
+// as readers fall back on the registry.
+func (c *checker) manifestContent(repo *Repo, m *Manifest, r *reader) {
+	warn := func(mark tree.Mark, field string, code Code, format string, args ...any) {
+		p := Problem{Code: code, Severity: Warn, File: r.opts.File, Field: field, Message: fmt.Sprintf(format, args...)}
+		p.Line, p.Column = r.loc.Position(mark)
+		c.add(p)
 	}
 	if m.ID != repo.ID {
-		warn("repo_id", ManifestIDDiffers, "the manifest gives the repo id %s, the registry %s; the registry's counts", quote(m.ID), quote(repo.ID))
+		warn(r.places["repo_id"], "repo_id", ManifestIDDiffers,
+			"the manifest gives the repo id %s, the registry %s; the registry's counts", quote(m.ID), quote(repo.ID))
 	}
 	if _, known := c.reg.Lookup(m.FrameworkRepo); m.FrameworkRepo != "" && !known {
-		warn("framework_repo", FrameworkUnknown, "%s is no repo of the registry", quote(m.FrameworkRepo))
+		warn(r.places["framework_repo"], "framework_repo", FrameworkUnknown, "%s is no repo of the registry", quote(m.FrameworkRepo))
 	}
-	missing := func(field, p string) {
-		_, recorded := repo.EntrypointStatus[p]
-		if _, err := c.root.Stat(path.Join(repo.Path, p)); err != nil && !recorded {
-			warn(field, PathMissing, "%s %s", quote(p), absence(err))
+	told := make(map[declared]bool) // of a list, once for each path
+	for _, d := range r.declared {
+		list, _, _ := strings.Cut(d.field, "[")
+		if _, recorded := repo.EntrypointStatus[d.path]; recorded || told[declared{path: d.path, field: list}] {
+			continue
 		}
-	}
-	for i, p := range m.Entrypoints {
-		missing("entrypoints["+strconv.Itoa(i)+"]", p)
-	}
-	for _, name := range slices.Sorted(maps.Keys(m.Views)) {
-		missing("views."+name, m.Views[name])
-	}
-	roots := slices.Clone(m.ResourceRoots)
-	for _, part := range m.Components {
-		roots = append(roots, part.Roots...)
-	}
-	for _, root := range roots {
-		for _, p := range root.Paths {
-			missing(root.Type, p)
+		if _, err := c.root.Stat(path.Join(repo.Path, d.path)); err != nil {
+			told[declared{path: d.path, field: list}] = true
+			warn(d.mark, d.field, PathMissing, "%s %s", quote(d.path), absence(err))
 		}
 	}
 }

@@ -36,18 +36,31 @@ func ParseManifest(data []byte, opts *ParseOptions) (*Manifest, []Problem, error
 	if opts != nil {
 		o = *opts
 	}
+	m, _, problems, err := readManifest(data, o)
+	return m, problems, err
+}
+
+// declared is a path that a manifest declares.
+type declared struct {
+	path, field string
+	mark        tree.Mark
+}
+
+// readManifest is [ParseManifest], and gives the reader, which knows the places of what is declared.
+func readManifest(data []byte, o ParseOptions) (*Manifest, *reader, []Problem, error) {
 	limit := cmp.Or(max(o.MaxBytes, 0), maxManifestBytes)
 	if int64(len(data)) > limit {
-		return nil, nil, fail(o.File, TooLarge, nil, fmt.Sprintf("the text has %d bytes, more than the limit of %d", len(data), limit))
+		return nil, nil, nil, fail(o.File, TooLarge, nil, fmt.Sprintf("the text has %d bytes, more than the limit of %d", len(data), limit))
 	}
 	r := newReader(o)
-	r.manifest = true
+	r.manifest, r.places = true, make(map[string]tree.Mark)
 	m := new(Manifest)
 	loc, complete := tree.Read(data, o.format(data), tree.Handler{
 		Member: func(n *tree.Node) bool { r.manifestMember(m, n); return !r.hopeless() },
 		Item:   func(int, *tree.Node) bool { return true },
 		Fault:  r.fault,
 	})
+	r.loc = loc
 	if complete && !r.top.hasManifestField {
 		r.reportAt(0, -1, "kind", WrongKind, Reject, "no field of a manifest is there; write kind: %s and what may be read, as entrypoints", manifestKind)
 		r.top.foreign = &r.found[len(r.found)-1]
@@ -56,12 +69,12 @@ func ParseManifest(data []byte, opts *ParseOptions) (*Manifest, []Problem, error
 		r.found = []finding{*r.top.foreign}
 	}
 	if !complete || r.top.foreign != nil {
-		return nil, nil, &Error{Problems: r.problems(loc)}
+		return nil, nil, nil, &Error{Problems: r.problems(loc)}
 	}
 	if !r.top.hasID {
 		r.reportAt(0, -1, "repo_id", MissingField, Warn, "the manifest gives no repo_id; the registry's counts")
 	}
-	return m, r.problems(loc), nil
+	return m, r, r.problems(loc), nil
 }
 
 func (r *reader) manifestMember(m *Manifest, n *tree.Node) {
@@ -72,6 +85,7 @@ func (r *reader) manifestMember(m *Manifest, n *tree.Node) {
 	if n.Kind == tree.Null && isField || n.Key == "repo_id" && n.Kind == tree.String && n.Text == "" {
 		return // written down as absent
 	}
+	r.places[n.Key] = n.Mark
 	switch n.Key {
 	case "schema_version":
 		r.schemaVersion(n)

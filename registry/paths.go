@@ -15,7 +15,7 @@ func (r *reader) file(n *tree.Node) (string, bool) {
 	if !ok {
 		return "", false
 	}
-	return r.checked(n.Mark, s)
+	return r.declare(n.Mark, s)
 }
 
 // folder reads the path of a folder in the repo; it may end in a slash.
@@ -24,7 +24,17 @@ func (r *reader) folder(n *tree.Node) (string, bool) {
 	if !ok {
 		return "", false
 	}
-	return r.checked(n.Mark, strings.TrimSuffix(s, "/"))
+	return r.declare(n.Mark, strings.TrimSuffix(s, "/"))
+}
+
+// declare checks a path, and remembers where a manifest declares it.
+func (r *reader) declare(mark tree.Mark, s string) (string, bool) {
+	good, ok := r.checked(mark, s)
+	if ok && r.manifest {
+		field, _ := r.path.Field()
+		r.declared = append(r.declared, declared{path: good, field: field, mark: mark})
+	}
+	return good, ok
 }
 
 // checked gives the copy of a path to keep, after the checks that hold for every path.

@@ -28,10 +28,12 @@ type reader struct {
 	path tree.Path // of the value being read
 
 	loc      *tree.Locator
-	complete bool   // all of the text was read
-	sum      string // of the text
-	included bool   // by another file, or as its local overlay
-	local    bool   // the overlay for this machine
+	complete bool                 // all of the text was read
+	sum      string               // of the text
+	declared []declared           // the paths of a manifest
+	places   map[string]tree.Mark // of the fields of a manifest
+	included bool                 // by another file, or as its local overlay
+	local    bool                 // the overlay for this machine
 	includes []include
 	verbs    []verb
 

@@ -3,6 +3,7 @@ package discovery
 import (
 	"context"
 	"errors"
+	"path"
 	"path/filepath"
 	"sync"
 	"time"
@@ -116,18 +117,26 @@ func check(ctx context.Context, reg *registry.Registry) (*listing, error) {
 	for _, p := range append(reg.Warnings(), found...) {
 		list.problems = append(list.problems, problem{
 			Code: string(p.Code), Severity: string(p.Severity), Message: p.Message,
-			RepoID: p.RepoID, Field: p.Field, File: inWorkspace(reg, p.File), Line: p.Line, Column: p.Column,
+			RepoID: p.RepoID, Field: p.Field, File: inWorkspace(reg, &p), Line: p.Line, Column: p.Column,
 		})
 	}
 	list.snapshot = paging.Digest(list.problems)
 	return list, nil
 }
 
-// inWorkspace names a file without saying where the workspace lies: relative to
-// its root, or by the last part of its name if it lies elsewhere.
-func inWorkspace(reg *registry.Registry, name string) string {
-	if !filepath.IsAbs(name) {
-		return filepath.ToSlash(name)
+// inWorkspace names the file of a problem without saying where the workspace
+// lies: relative to its root, or by the last part of its name if it lies
+// elsewhere.
+func inWorkspace(reg *registry.Registry, p *registry.Problem) string {
+	if repo, ok := reg.Lookup(p.RepoID); ok && p.File == path.Join(repo.Path, repo.ManifestPath) {
+		return p.File // a manifest, which is named so already
+	}
+	if p.File == "" {
+		return "" // it was read from memory
+	}
+	name, err := filepath.Abs(p.File)
+	if err != nil {
+		return filepath.Base(p.File)
 	}
 	rel, err := filepath.Rel(reg.Root(), name)
 	if err != nil || !filepath.IsLocal(rel) {

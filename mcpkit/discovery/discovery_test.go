@@ -215,6 +215,28 @@ func TestCheckRegistryPages(t *testing.T) {
 	}
 }
 
+// Files are named relative to the workspace, wherever the server was started.
+func TestCheckRegistryFiles(t *testing.T) {
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "ws/registry.yaml"), "schema_version: \"1.0\"\nkind: workspace_registry\nrepos:\n"+
+		"  - {repo_id: a, owner: x, manifest_source: repo, manifest_path: m.yaml, entrypoints: [gone.md]}\n")
+	write(t, filepath.Join(dir, "ws/a/m.yaml"), "kind: repo_manifest\nrepo_id: b\n")
+	t.Chdir(dir)
+	reg, err := registry.Load("ws/registry.yaml", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	type problem struct {
+		Code, File string
+		Line       int
+	}
+	got, _ := get[page[problem]](dial(t, resolve.New(resolve.Static(reg), nil), nil, identities[0]), "check_registry", `{}`)
+	want := []problem{{"path_missing", "registry.yaml", 4}, {"manifest_id_differs", "a/m.yaml", 2}}
+	if diff := cmp.Diff(want, got.Items); diff != "" {
+		t.Errorf("problems (-want +got):\n%s", diff)
+	}
+}
+
 // The pages of one listing are of one moment and cost one check, unless they are
 // read too slowly or the registry is another.
 func TestCheckRegistryOnce(t *testing.T) {
