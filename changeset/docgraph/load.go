@@ -41,60 +41,48 @@ type doc struct {
 
 // A listing is what one walk found, in the order of the paths.
 type listing struct {
-	files []rootfs.Info // documents, with paths below the docs folder
+	files []*file // nil where a file has to be read
+	stale []stale // those
+	gone  bool    // something that the project knows is not there
 	odd   []changeset.Problem
+
+	was   []*file // what the project knows beyond the last file
+	total int64   // bytes of the files
+}
+
+// A stale file has to be read.
+type stale struct {
+	info rootfs.Info // with the path below the docs folder
+	old  *file       // what was known of it, or nil
 }
 
 // refresh brings the files up to date and reports whether anything changed. If
 // it fails, nothing is.
 func (p *Project) refresh(ctx context.Context) (changed bool, err error) {
-	list, err := p.list(ctx)
+	l, err := p.list(ctx)
 	if err != nil {
 		return false, err
 	}
-	if p.unchanged(list) {
+	changed = l.gone || !slices.Equal(p.odd, l.odd)
+	if !changed && len(l.stale) == 0 {
 		return false, nil
 	}
-	files := make([]*file, 0, len(list.files))
 	builder := newTermBuilder()
-	was := p.files // in the order of the paths, as what was listed
-	for _, info := range list.files {
+	for i, f := range l.files {
+		if f != nil {
+			continue
+		}
 		if err := ctx.Err(); err != nil {
 			return false, err
 		}
-		for len(was) > 0 && was[0].path < info.Path {
-			was, changed = was[1:], true
-		}
-		var old *file
-		if len(was) > 0 && was[0].path == info.Path {
-			old, was = was[0], was[1:]
-		}
-		if old.current(info) {
-			files = append(files, old)
-			continue
-		}
-		f := p.load(info, old, builder)
-		changed = changed || !f.same(old)
-		if f.doc != nil || f.problem != nil { // else it vanished
-			files = append(files, f)
-		}
+		next := l.stale[0]
+		l.stale = l.stale[1:]
+		l.files[i] = p.load(next.info, next.old, builder)
+		changed = changed || !l.files[i].same(next.old)
 	}
-	changed = changed || len(was) > 0 || !slices.Equal(p.odd, list.odd)
-	p.files, p.odd = files, list.odd
+	vanished := func(f *file) bool { return f.doc == nil && f.problem == nil }
+	p.files, p.odd = slices.DeleteFunc(l.files, vanished), l.odd
 	return changed, nil
-}
-
-// unchanged reports whether a listing has the files as they were read.
-func (p *Project) unchanged(l listing) bool {
-	if len(l.files) != len(p.files) || !slices.Equal(p.odd, l.odd) {
-		return false
-	}
-	for i := range l.files {
-		if f, info := p.files[i], &l.files[i]; f.path != info.Path || !f.current(*info) {
-			return false
-		}
-	}
-	return true
 }
 
 // current reports whether a file is what was read before; f may be nil.
@@ -149,37 +137,52 @@ func (p *Project) isSettled(t time.Time) bool {
 	return age > tick || age < -tick
 }
 
-// list walks the docs folder. What it returns is valid until the next call.
-func (p *Project) list(ctx context.Context) (listing, error) {
-	l := listing{files: p.infos[:0]}
-	var total int64
+// list walks the docs folder.
+func (p *Project) list(ctx context.Context) (*listing, error) {
+	l := &listing{files: make([]*file, 0, len(p.files)+1), was: p.files}
 	prefix := len(p.inRoot(""))
 	err := p.walker.Walk(ctx, func(info rootfs.Info) error {
 		info.Path = info.Path[prefix:]
-		added, err := l.add(info)
-		if !added {
+		if ok, err := l.admit(info); !ok {
 			return err
 		}
 		if info.Size > p.opts.MaxFileBytes {
 			l.odd = append(l.odd, largeProblem(info.Path, info.Size, p.opts.MaxFileBytes))
 			return nil
 		}
-		if total += info.Size; total > p.opts.MaxBytes {
+		if l.total += info.Size; l.total > p.opts.MaxBytes {
 			return &Error{Code: CodeTooLarge, Op: "load", Path: p.opts.Docs, Detail: fmt.Sprintf("the documents have more than %d bytes together", p.opts.MaxBytes)}
 		}
 		if len(l.files) >= p.opts.MaxFiles {
 			return tooMany("load", "documents", p.opts.MaxFiles)
 		}
-		l.files = append(l.files, info)
+		l.add(info)
 		return nil
 	})
-	p.infos = l.files
+	l.gone = l.gone || len(l.was) > 0
 	return l, p.listError(err)
 }
 
-// add looks at one entry. It reports whether this is a document that may be
+// add notes a document.
+func (l *listing) add(info rootfs.Info) {
+	for len(l.was) > 0 && l.was[0].path < info.Path {
+		l.was, l.gone = l.was[1:], true
+	}
+	var old *file
+	if len(l.was) > 0 && l.was[0].path == info.Path {
+		old, l.was = l.was[0], l.was[1:]
+	}
+	if old.current(info) {
+		l.files = append(l.files, old)
+		return
+	}
+	l.files = append(l.files, nil)
+	l.stale = append(l.stale, stale{info, old})
+}
+
+// admit looks at one entry. It reports whether this is a document that may be
 // read; the error is for Walk.
-func (l *listing) add(info rootfs.Info) (bool, error) {
+func (l *listing) admit(info rootfs.Info) (bool, error) {
 	name := path.Base(info.Path)
 	hidden := strings.HasPrefix(name, ".")
 	switch {

@@ -56,8 +56,7 @@ type Project struct {
 	// unlike a mutex it can be waited for together with a context.
 	turn   chan struct{}
 	walker *rootfs.Walker
-	infos  []rootfs.Info // the memory of list
-	files  []*file       // in the order of their paths
+	files  []*file // in the order of their paths
 	odd    []changeset.Problem
 	graph  *Graph // of the files, nil before the first refresh
 }
