@@ -22,7 +22,7 @@ func TestCheck(t *testing.T) {
 	}{
 		{"clean", head + repo + "team}\n", 0, 0, "", "1 repo, 0 problems, 0 warnings"},
 		{"placeholder owner", head + repo + "unowned-tbd}\n", 0, 1, `warning: WS/workspace-registry.yaml:4:5: repos[0].owner: "unowned-tbd" is a placeholder`, "1 repo, 0 problems, 1 warning, "},
-		{"warning of the file", head + repo + "team, superseded_by: s}\n", 0, 1, "warning: WS/", "WS/workspace-registry.yaml: 1 warning; run check"},
+		{"warning of the file", head + repo + "team, superseded_by: s}\n", 0, 1, "warning: WS/", "1 repo, 0 problems, 1 warning, "},
 		{"declared file is missing", head + strings.Replace(repo, "[", "[GONE.md, ", 1) + "team}\n", 1, 1, `"GONE.md" is not there`, "1 repo, 1 problem, 0 warnings"},
 		{"repo is gone", head + strings.Replace(repo, "r,", "s,", 1) + "team}\n", 1, 1, `the folder "s" is not there`, "1 problem,"},
 		{"status is out of date", head + repo + "team, entrypoint_status: {README.md: missing}}\n", 1, 1, "its status is missing", "1 problem,"},
@@ -51,11 +51,27 @@ func TestCheck(t *testing.T) {
 				if code != want {
 					t.Errorf("%s: got exit code %d, want %d", flag, code, want)
 				}
+				if strings.Contains(stderr, "run check") {
+					t.Errorf("%s: check sends people to check: %q", flag, stderr)
+				}
 				if !strings.Contains(stdout, tt.stdout) || tt.stdout == "" && stdout != "" || !strings.Contains(stderr, tt.stderr) {
 					t.Errorf("%s: got %q and %q, want %q and %q", flag, stdout, stderr, tt.stdout, tt.stderr)
 				}
 			}
 		})
+	}
+}
+
+// A server only counts the warnings, since its operator did not ask for them.
+func TestServeCountsWarnings(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "r.yaml")
+	const text = "schema_version: \"1.0\"\nkind: workspace_registry\nrepos: [{repo_id: r, manifest_source: generated}]\n"
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, stderr, code := clitest.Output(t, "-registry", file); code != 0 || !strings.Contains(stderr, file+": 1 warning; run check to see more\n") {
+		t.Errorf("got exit code %d and %q", code, stderr)
 	}
 }
 

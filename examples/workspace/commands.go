@@ -21,8 +21,7 @@ var registryNames = [...]string{"workspace-registry.yaml", "workspace-registry.j
 // dir is the folder of the workspace.
 func (c *config) dir() string { return cmp.Or(c.root, ".") }
 
-// load reads the registry. Warnings go to stderr, in short. The options are those
-// to read the file again with.
+// load reads the registry. The options are those to read the file again with.
 func (c *config) load() (reg *registry.Registry, file string, opts *registry.ParseOptions, err error) {
 	file, err = c.find()
 	if err != nil {
@@ -48,9 +47,6 @@ func (c *config) load() (reg *registry.Registry, file string, opts *registry.Par
 	}
 	if err != nil {
 		return nil, "", nil, err
-	}
-	if n := len(reg.Warnings()); n > 0 {
-		fmt.Fprintf(os.Stderr, "%s: %s; run check to see more\n", file, cli.Count(n, "warning", "warnings"))
 	}
 	return reg, file, opts, nil
 }

@@ -119,6 +119,9 @@ func serve(ctx context.Context, c config) error {
 	if err != nil {
 		return err
 	}
+	if n := len(reg.Warnings()); n > 0 {
+		fmt.Fprintf(os.Stderr, "%s: %s; run check to see more\n", file, cli.Count(n, "warning", "warnings"))
+	}
 	source := resolve.Static(reg)
 	var changes chan struct{}
 	if c.watch > 0 {
