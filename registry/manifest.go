@@ -82,10 +82,10 @@ func (r *reader) manifestMember(m *Manifest, n *tree.Node) {
 	defer r.path.Pop()
 	isField := slices.Contains(manifestFields(), n.Key)
 	r.top.hasManifestField = r.top.hasManifestField || isField
+	r.places[n.Key] = n.Mark
 	if n.Kind == tree.Null && isField || n.Key == "repo_id" && n.Kind == tree.String && n.Text == "" {
 		return // written down as absent
 	}
-	r.places[n.Key] = n.Mark
 	switch n.Key {
 	case "schema_version":
 		r.schemaVersion(n)
