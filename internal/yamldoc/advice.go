@@ -24,7 +24,7 @@ func advices() []sentence {
 		{"block sequence entries are not allowed", "a list cannot start here; put its first hyphen on a line of its own"},
 		{"did not find expected ',' or ']'", "a list is not closed, or lacks a comma between items; end it with ]"},
 		{"did not find expected ',' or '}'", "a mapping in braces is not closed, or lacks a comma between members; end it with }"},
-		{"did not find expected node content", "a value was expected; write one, or put a text that begins with , ] or } in quotes"},
+		{"did not find expected node content", "a value was expected, or the bracket that closes the list or mapping; write it, and put a text that begins with , ] or } in quotes"},
 		{"found unexpected end of stream", "a quoted text is not closed; end it with the quotation mark that it starts with"},
 		{"found unexpected document indicator", "a quoted text is not closed before the line of hyphens or dots; end it with its quotation mark"},
 		{"found unknown escape character", "a backslash in double quotes starts an escape, and this is none; write it twice, or use single quotes"},
