@@ -69,7 +69,7 @@ func (a *Area) prepare(ctx context.Context, id string, expected []string) (Prepa
 	var emptied []string // directories, those in others first
 	for _, e := range slices.Backward(found) {
 		if e.Mode.IsDir() {
-			if !slices.ContainsFunc(expected, func(p string) bool { return within(p, e.Path) }) {
+			if !slices.ContainsFunc(expected, func(p string) bool { return strings.HasPrefix(p, e.Path+"/") }) {
 				emptied = append(emptied, e.Path)
 			}
 		} else if _, ok := slices.BinarySearch(expected, e.Path); ok {

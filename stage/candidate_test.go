@@ -43,6 +43,18 @@ func TestConverge(t *testing.T) {
 	}
 }
 
+// TestConvergeKinds declares a file where a directory was, and the other way
+// round.
+func TestConvergeKinds(t *testing.T) {
+	p := newProject(t, allowDocs(), nil)
+	for _, files := range []map[string]string{{"docs/x/y/b.md": "b"}, {"docs/x": "a file"}, {"docs/x/c.md": "c"}} {
+		p.prepare(t, "one", files) // writes them, too
+		if diff := cmp.Diff(files, treetest.Read(t, p.path(".mcpcontract/stage/one"))); diff != "" {
+			t.Errorf("candidate (-want +got):\n%s", diff)
+		}
+	}
+}
+
 func TestInspect(t *testing.T) {
 	p := newProject(t, allowDocs(), nil)
 	// By bytes: "-" and "." come before "/", capitals before small letters.
