@@ -51,6 +51,28 @@ var brokenBackends = []struct {
 	{"answers after the context ended", func(m *tokentest.Memory, ctx context.Context, changes []*token.Record) error {
 		return m.Swap(context.WithoutCancel(ctx), changes...)
 	}},
+	{"drops receipts", func(m *tokentest.Memory, ctx context.Context, changes []*token.Record) error {
+		kept := make([]*token.Record, len(changes))
+		for i, c := range changes {
+			short := *c
+			short.Receipt = nil
+			kept[i] = &short
+		}
+		return m.Swap(ctx, kept...)
+	}},
+	{"alters what it is given", func(m *tokentest.Memory, ctx context.Context, changes []*token.Record) error {
+		if err := m.Swap(ctx, changes...); err != nil {
+			return err
+		}
+		for _, c := range changes {
+			c.Version++
+		}
+		return nil
+	}},
+	{"never deletes", func(m *tokentest.Memory, ctx context.Context, changes []*token.Record) error {
+		kept := slices.DeleteFunc(slices.Clone(changes), func(c *token.Record) bool { return c.State == "" })
+		return m.Swap(ctx, kept...)
+	}},
 }
 
 // broken is a memory with one mistake.
