@@ -75,6 +75,7 @@ func TestDigest(t *testing.T) {
 }
 
 func TestDuplicateNames(t *testing.T) {
+	t.Parallel()
 	report := catalog(t, `{"tools":[`+stew+`,`+dice+`,`+dice+`],"nextCursor":"2"}`, `{"tools":[`+dice+`,`+stew+`]}`)
 	report.Digest = ""
 	want := probe.Report{Name: "quince", Version: "0.9", Protocol: "2025-06-18", Tools: []string{"dice", "stew"}, Duplicates: []string{"dice", "stew"}}
@@ -85,6 +86,7 @@ func TestDuplicateNames(t *testing.T) {
 
 // TestNamesThatLookTheSame has tools whose names differ in what is not shown.
 func TestNamesThatLookTheSame(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name              string
 		tools             []string
@@ -98,6 +100,7 @@ func TestNamesThatLookTheSame(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
 			var list []string
 			for _, name := range test.tools {
 				list = append(list, `{"name":"`+name+`","inputSchema":{"type":"object"}}`)
@@ -113,6 +116,7 @@ func TestNamesThatLookTheSame(t *testing.T) {
 // TestNumbersInTheDigest has schemas with numbers that have no exact form in
 // floating point, over every transport.
 func TestNumbersInTheDigest(t *testing.T) {
+	t.Parallel()
 	schema := func(number string) string { return `{"type":"object","properties":{"n":{"maximum":` + number + `}}}` }
 	server := func(number string) func(*http.Request) *mcp.Server {
 		s := mcp.NewServer(&mcp.Implementation{Name: "pear", Version: "4.2.0"}, nil)
@@ -156,6 +160,7 @@ func TestNumbersInTheDigest(t *testing.T) {
 }
 
 func TestToolWithoutAVisibleName(t *testing.T) {
+	t.Parallel()
 	_, err := probe.Check(t.Context(), peer(t, "lists", `[{"name":"\u200b","inputSchema":{"type":"object"}}]`), nil)
 	if probe.CodeOf(err) != probe.Failed || !strings.Contains(err.Error(), "without a name") {
 		t.Errorf("error %v", err)
@@ -163,6 +168,7 @@ func TestToolWithoutAVisibleName(t *testing.T) {
 }
 
 func TestLongNames(t *testing.T) {
+	t.Parallel()
 	report := catalog(t, `{"tools":[{"name":"`+strings.Repeat("ä", 1000)+`","inputSchema":{"type":"object"}},{"name":"a\u001b[2Jb\nc","inputSchema":{"type":"object"}}]}`)
 	want := []string{"a[2Jb c", strings.Repeat("ä", 126) + "..."}
 	if diff := cmp.Diff(want, report.Tools); diff != "" {
@@ -172,6 +178,7 @@ func TestLongNames(t *testing.T) {
 
 // TestNoTools has servers that do not know tools/list.
 func TestNoTools(t *testing.T) {
+	t.Parallel()
 	unknown := func(w http.ResponseWriter, r *http.Request) {
 		write("application/json", `{"jsonrpc":"2.0","id":`+w.Header().Get("Test-Id")+`,"error":{"code":-32601,"message":"unknown"}}`)(w, r)
 	}

@@ -31,8 +31,10 @@ func running(pid int) bool {
 }
 
 func TestTheWholeGroupEnds(t *testing.T) {
+	t.Parallel()
 	for _, manners := range []string{"polite", "stubborn"} {
 		t.Run(manners, func(t *testing.T) {
+			t.Parallel()
 			file := filepath.Join(t.TempDir(), "pids")
 			begin := time.Now()
 			report, err := probe.Check(t.Context(), peer(t, "fork", file, manners), &probe.Options{Timeout: 6 * time.Second})

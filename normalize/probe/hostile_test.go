@@ -38,6 +38,7 @@ func check(t *testing.T, opts *probe.Options, kind string, args ...string) *prob
 }
 
 func TestHostilePrograms(t *testing.T) {
+	t.Parallel()
 	second := &probe.Options{Timeout: time.Second}
 	long := &probe.Options{Timeout: 20 * time.Second}
 	tests := []struct {
@@ -95,6 +96,7 @@ func TestTimeoutIsADeadline(t *testing.T) {
 }
 
 func TestCanceledContextComesBackAsItIs(t *testing.T) {
+	t.Parallel()
 	for _, when := range []time.Duration{0, 100 * time.Millisecond} {
 		ctx, cancel := context.WithCancel(t.Context())
 		if when == 0 {
@@ -111,6 +113,7 @@ func TestCanceledContextComesBackAsItIs(t *testing.T) {
 }
 
 func TestMuchOnStderrIsNoFailure(t *testing.T) {
+	t.Parallel()
 	report, err := probe.Check(t.Context(), peer(t, "noisy-stderr"), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -184,6 +187,7 @@ func TestMemory(t *testing.T) {
 	const limit = 96 << 20
 	for _, kind := range []string{"huge", "endless-line", "noisy-stderr"} {
 		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
 			cmd := exec.CommandContext(t.Context(), os.Args[0], kind)
 			cmd.Env = append(os.Environ(), peerVar+"=probe")
 			out, err := cmd.Output()

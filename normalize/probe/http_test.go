@@ -36,6 +36,7 @@ func start(t *testing.T, h http.Handler) string {
 }
 
 func TestCheckHTTP(t *testing.T) {
+	t.Parallel()
 	get := func(*http.Request) *mcp.Server { return newServer("pear", "4.2.0", "ripen", "core") }
 	tests := []struct {
 		name      string
@@ -50,6 +51,7 @@ func TestCheckHTTP(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
 			got, err := probe.Check(t.Context(), remote(test.transport, start(t, test.handler)), &probe.Options{Timeout: 8 * time.Second})
 			if err != nil {
 				t.Fatal(err)
@@ -108,6 +110,7 @@ func gigabyte(contentType, chunk string) http.HandlerFunc {
 }
 
 func TestHostileAddresses(t *testing.T) {
+	t.Parallel()
 	hang := func(_ http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body) // a server notices that the client is gone only after that
 		<-r.Context().Done()
@@ -158,6 +161,7 @@ func TestHostileAddresses(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
 			launch := remote(test.transport, start(t, test.handler), normalize.Pair{Name: "X-Orchard-Key", Value: canary})
 			begin := time.Now()
 			_, err := probe.Check(t.Context(), launch, &probe.Options{Timeout: test.timeout})
@@ -177,6 +181,7 @@ func TestHostileAddresses(t *testing.T) {
 }
 
 func TestHeadersAndRedirects(t *testing.T) {
+	t.Parallel()
 	get := func(*http.Request) *mcp.Server { return newServer("pear", "4.2.0", "ripen") }
 	handler := mcp.NewStreamableHTTPHandler(get, &mcp.StreamableHTTPOptions{DisableLocalhostProtection: true})
 	mux := http.NewServeMux()
@@ -293,6 +298,7 @@ func TestOwnAddresses(t *testing.T) {
 
 // TestDeniedThenSilent has a server that refuses server/discover and then hangs.
 func TestDeniedThenSilent(t *testing.T) {
+	t.Parallel()
 	var requests atomic.Int32
 	url := start(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
@@ -310,6 +316,7 @@ func TestDeniedThenSilent(t *testing.T) {
 
 // TestDiscoverThatHangs has a server that never answers what it does not know.
 func TestDiscoverThatHangs(t *testing.T) {
+	t.Parallel()
 	known := initializes(func(w http.ResponseWriter, r *http.Request) {
 		write("application/json", `{"jsonrpc":"2.0","id":`+w.Header().Get("Test-Id")+`,"result":{"tools":[]}}`)(w, r)
 	})

@@ -40,6 +40,7 @@ func TestEnvironment(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
 			report, err := probe.Check(t.Context(), launch, test.opts)
 			if err != nil {
 				t.Fatal(err)
@@ -62,6 +63,7 @@ func TestEnvironment(t *testing.T) {
 }
 
 func TestProgramIsFoundInItsOwnPath(t *testing.T) {
+	t.Parallel()
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -84,6 +86,7 @@ func TestProgramIsFoundInItsOwnPath(t *testing.T) {
 }
 
 func TestNotStarted(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	plain := filepath.Join(dir, "plain")
 	if err := os.WriteFile(plain, []byte("no program"), 0o600); err != nil {

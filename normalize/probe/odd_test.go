@@ -13,6 +13,7 @@ const discovered = `{"resultType":"complete","supportedVersions":["2026-07-28"],
 // TestOddAnswers has servers whose answers are JSON-RPC and yet not what the
 // protocol wants.
 func TestOddAnswers(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name     string
 		discover string // result; empty for an error

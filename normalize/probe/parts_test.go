@@ -12,6 +12,7 @@ import (
 // TestPartsOfValues has launches in which a secret is a part of something, and
 // programs that tell the part alone.
 func TestPartsOfValues(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name   string
 		env    normalize.Pair
@@ -41,6 +42,7 @@ func TestPartsOfValues(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
 			launch := peer(t, "says", append(test.args, "got", test.secret, "end")...)
 			if test.env.Name != "" {
 				launch.Env = append(launch.Env, test.env)

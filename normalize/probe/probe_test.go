@@ -11,6 +11,7 @@ import (
 )
 
 func TestCheckStdio(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		peer string
 		want probe.Report

@@ -81,6 +81,7 @@ func TestSecretsOnStderr(t *testing.T) {
 	t.Setenv("ORCHARD_HOST", "host-canary")
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
 			launch := peer(t, "says", "begin")
 			if test.change != nil {
 				test.change(&launch)
@@ -152,6 +153,7 @@ func TestEncodedSecrets(t *testing.T) {
 // TestCommonValues has variables that are no secrets, and messages that must
 // stay readable.
 func TestCommonValues(t *testing.T) {
+	t.Parallel()
 	launch := peer(t, "says", "1 error: in development at 127.0.0.1:8080 of 2024-11-05, use ERROR or Info, pi7")
 	for i, value := range []string{"1", "error", "ERROR", "Info", "development", "127.0.0.1", "8080", "2024-11-05", "pi7", "true"} {
 		setEnv(fmt.Sprintf("ORCHARD_%d", i), value)(&launch)
@@ -172,6 +174,7 @@ func TestCommonValues(t *testing.T) {
 
 // TestSecretCutOff has a program that dies while it writes a secret.
 func TestSecretCutOff(t *testing.T) {
+	t.Parallel()
 	launch := peer(t, "says", "it is a-rather-long-plum-s")
 	setEnv("ORCHARD", "a-rather-long-plum-secret")(&launch)
 	_, err := probe.Check(t.Context(), launch, nil)
@@ -190,6 +193,7 @@ func addArgs(args ...string) func(*normalize.Launch) {
 }
 
 func TestSecretsElsewhere(t *testing.T) {
+	t.Parallel()
 	echo := func(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusBadRequest)
 		fmt.Fprintf(w, `{"jsonrpc":"2.0","id":1,"error":{"code":-32600,"message":%q}}`, r.Header.Get("X-Orchard-Key")+" "+r.URL.String())
@@ -223,6 +227,7 @@ func TestSecretsElsewhere(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
 			_, err := probe.Check(t.Context(), test.launch, &probe.Options{Timeout: 5 * time.Second})
 			if err == nil {
 				t.Fatal("no error")
@@ -239,6 +244,7 @@ func TestSecretsElsewhere(t *testing.T) {
 }
 
 func TestSecretsInTheCatalog(t *testing.T) {
+	t.Parallel()
 	launch := peer(t, "environ")
 	launch.Env = append(launch.Env, normalize.Pair{Name: "ORCHARD_TOKEN", Value: canary}, normalize.Pair{Name: "ORCHARD_MODE", Value: "ripen"})
 	report, err := probe.Check(t.Context(), launch, nil)
