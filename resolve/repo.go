@@ -132,8 +132,8 @@ func (f *File) Text() (string, error) {
 	return string(f.Data), nil
 }
 
-// Entry is one file of a resource root.
-type Entry struct {
+// FileInfo is one file of a resource root, as [Repo.Scan] lists it.
+type FileInfo struct {
 	Path string // relative to the repo
 	Size int64  // in bytes
 }
@@ -206,7 +206,7 @@ func (r *Repo) View(ctx context.Context, name string) (*File, error) {
 // The error is an [*Error] with the code root_not_declared, repo_missing,
 // repo_closed, file_missing, file_refused, file_unreadable or too_many_entries,
 // or the error of ctx.
-func (r *Repo) Scan(ctx context.Context, kind string) ([]Entry, error) {
+func (r *Repo) Scan(ctx context.Context, kind string) ([]FileInfo, error) {
 	var roots []string
 	for _, root := range r.ResourceRoots {
 		if root.Type == kind {
@@ -233,11 +233,11 @@ func (r *Repo) Scan(ctx context.Context, kind string) ([]Entry, error) {
 	if present == 0 {
 		return nil, missing
 	}
-	entries := make([]Entry, 0, len(found))
+	files := make([]FileInfo, 0, len(found))
 	for _, p := range slices.Sorted(maps.Keys(found)) {
-		entries = append(entries, Entry{Path: p, Size: found[p]})
+		files = append(files, FileInfo{Path: p, Size: found[p]})
 	}
-	return entries, nil
+	return files, nil
 }
 
 // walk adds the files below one root.

@@ -252,22 +252,22 @@ agreed
 }
 
 func TestRepoScan(t *testing.T) {
-	docs := []resolve.Entry{
+	docs := []resolve.FileInfo{
 		{Path: "docs/a/deep.md", Size: 5},
 		{Path: "docs/agent/manifest.yaml", Size: 115},
 		{Path: "docs/b.md", Size: 2},
 		{Path: "docs/old.md", Size: 46},
 	}
-	extra := resolve.Entry{Path: "extra/c.md", Size: 2}
+	extra := resolve.FileInfo{Path: "extra/c.md", Size: 2}
 	tests := []struct {
 		kind string
 		max  int
-		want []resolve.Entry
+		want []resolve.FileInfo
 		code resolve.Code
 	}{
 		{kind: "docs", want: docs},
 		{kind: "all", want: append(slices.Clone(docs), extra)},
-		{kind: "both", want: []resolve.Entry{extra}},
+		{kind: "both", want: []resolve.FileInfo{extra}},
 		{kind: "gone", code: resolve.FileMissing},
 		{kind: "notes", code: resolve.FileMissing},
 		{kind: "adr", code: resolve.RootNotDeclared},

@@ -94,13 +94,13 @@ func (d *discovery) scanTool(in *mcpkit.Installer) mcpkit.Tool[scanArgs, result.
 		Effect: mcpkit.ReadOnly,
 		Run: func(ctx context.Context, args scanArgs) (page result.Page[scannedFile], err error) {
 			err = d.repo(ctx, args.RepoID, func(repo *resolve.Repo) error {
-				entries, err := repo.Scan(ctx, args.Type)
+				found, err := repo.Scan(ctx, args.Type)
 				if err != nil {
 					return err
 				}
-				files := make([]scannedFile, len(entries))
-				for i, e := range entries {
-					files[i] = scannedFile(e)
+				files := make([]scannedFile, len(found))
+				for i, f := range found {
+					files[i] = scannedFile(f)
 				}
 				page, err = paging.Items(d.pager.Query("scan_root", args.RepoID, args.Type), args.Cursor, paging.Digest(files), 0, files)
 				return err
