@@ -104,6 +104,22 @@ func TestLockTimeout(t *testing.T) {
 	}
 }
 
+// TestLockFree: a lock that nobody holds is taken, however little time there is
+// to wait for it.
+func TestLockFree(t *testing.T) {
+	dir, clock := t.TempDir(), newTestClock()
+	s := open(t, dir, &token.Options{LockTimeout: 1, Now: clock.Now})
+	use(t, s, issue(t, s, newClaim()), newClaim(), "done")
+	text := issue(t, s, newClaim())
+	clock.Add(-time.Hour)
+	wantBegin(t, s, text, newClaim(), token.CodeInvalid)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := s.Issue(ctx, newClaim()); !errors.Is(err, context.Canceled) {
+		t.Errorf("Issue with an ended context gave %v", err)
+	}
+}
+
 // release ends a lease if there is one.
 func release(l *token.Lease) {
 	if l != nil {

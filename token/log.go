@@ -60,10 +60,16 @@ func (l *logStore) enter(ctx context.Context) error {
 	return nil
 }
 
-// await waits until turn has room, and fills it.
+// await waits until turn has room, and fills it. It tries at least once before
+// a deadline of ours counts, so that a slow disk is not taken for a held lock.
 func await(ctx context.Context, turn chan struct{}) error {
-	if ctx.Err() != nil {
+	if ctx.Err() != nil && CodeOf(context.Cause(ctx)) != CodeLocked {
 		return context.Cause(ctx)
+	}
+	select {
+	case turn <- struct{}{}:
+		return nil
+	default:
 	}
 	select {
 	case turn <- struct{}{}:
