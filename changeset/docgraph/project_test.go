@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/mcpcontract/mcpcontract/changeset"
 	"github.com/mcpcontract/mcpcontract/changeset/docgraph"
+	"github.com/mcpcontract/mcpcontract/internal/rootfs"
 )
 
 var _ changeset.Source = (*docgraph.Project)(nil)
@@ -145,7 +147,10 @@ func TestRefreshReadsChangedFiles(t *testing.T) {
 			[]string{"docs/page.md"},
 			false, 300,
 		},
-		{"nothing again", func() error { return nil }, nil, true, 300},
+		{"last removed", func() error { return os.Remove(filepath.Join(dir, "docs/part02/page0299.md")) }, nil, false, 299},
+		{"nothing but a problem", func() error { return os.Symlink("page.md", filepath.Join(dir, "docs/z.md")) }, nil, false, 299},
+		{"the problem is gone", func() error { return os.Remove(filepath.Join(dir, "docs/z.md")) }, nil, false, 299},
+		{"nothing again", func() error { return nil }, nil, true, 299},
 	}
 	var last *docgraph.Graph
 	for _, s := range steps {
@@ -185,6 +190,108 @@ func TestRefreshOfFreshFiles(t *testing.T) {
 	if graph(t, p) != after { // read once more, and settled by now
 		t.Error("nothing changed, and there is another graph")
 	}
+}
+
+// A file is read again as long as another write could leave its times as they
+// are, and only so long.
+func TestRefreshUntilSettled(t *testing.T) {
+	dir := t.TempDir()
+	full := filepath.Join(dir, "docs", "a.md")
+	write(t, dir, map[string]string{"docs/a.md": "one"})
+	var c counter
+	now := longAgo
+	reads := func() int {
+		p, err := docgraph.OpenTraced(dir, docgraph.Options{Now: func() time.Time { return now }}, c.trace)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer p.Close()
+		first := graph(t, p)
+		if graph(t, p) != first {
+			t.Error("another graph though nothing changed")
+		}
+		return len(c.take())
+	}
+	whole := longAgo.Truncate(time.Second)
+	for _, tc := range []struct {
+		name    string
+		written time.Time
+		age     time.Duration
+		want    int
+	}{
+		{"in this moment", longAgo, 0, 2},
+		{"within a tick", longAgo, 49 * time.Millisecond, 2},
+		{"before a tick", longAgo, 51 * time.Millisecond, 1},
+		{"by a clock that is a bit ahead", longAgo, -49 * time.Millisecond, 2},
+		{"by a clock that is ahead", longAgo, -51 * time.Millisecond, 1},
+		{"in this second", whole, 1900 * time.Millisecond, 2},
+		{"seconds ago", whole, 2100 * time.Millisecond, 1},
+	} {
+		now = tc.written.Add(tc.age)
+		if err := os.Chtimes(full, tc.written, tc.written); err != nil {
+			t.Fatal(err)
+		}
+		if got := reads(); got != tc.want {
+			t.Errorf("written %s: %d reads in two looks, want %d", tc.name, got, tc.want)
+		}
+	}
+	if runtime.GOOS == "windows" {
+		return // no change time
+	}
+	// What counts is the later of both times.
+	now = changeTime(t, dir, "docs/a.md")
+	if got := reads(); got != 2 {
+		t.Errorf("touched in this moment: %d reads in two looks, want 2", got)
+	}
+}
+
+// A folder that takes the place of another brings files of its own, even where
+// size and all times are those of the others.
+func TestRefreshOfSwappedFolders(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("there are neither change times nor inodes to tell the files apart")
+	}
+	dir := t.TempDir()
+	pair := func() bool { // writes two files, and reports whether it did so within one tick
+		write(t, dir, map[string]string{"docs/d/a.md": "one", "spare/a.md": "two"})
+		return changeTime(t, dir, "docs/d/a.md").Equal(changeTime(t, dir, "spare/a.md"))
+	}
+	for tries := 0; !pair(); tries++ {
+		if tries == 200 {
+			t.Skip("the file system gives no two files one change time")
+		}
+		for _, name := range []string{"docs", "spare"} { // a new file has no reason for a finer time
+			if err := os.RemoveAll(filepath.Join(dir, name)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	p := open(t, dir, &docgraph.Options{Now: later})
+	graph(t, p)
+	if err := os.Rename(filepath.Join(dir, "docs", "d"), filepath.Join(dir, "old")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(filepath.Join(dir, "spare"), filepath.Join(dir, "docs", "d")); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := graph(t, p).Text("d/a"); err != nil || string(text) != "two" {
+		t.Errorf("the text is %q, %v", text, err)
+	}
+}
+
+// changeTime returns when anything of a file last changed.
+func changeTime(t *testing.T, dir, name string) time.Time {
+	t.Helper()
+	root, err := rootfs.Open(dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	info, err := root.Stat(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return info.ChangeTime
 }
 
 // A file that is replaced by one of the same size and time is another file, and
