@@ -297,17 +297,23 @@ func changeTime(t *testing.T, dir, name string) time.Time {
 // A file that is replaced by one of the same size and time is another file, and
 // one that is written again and given its old time was changed.
 func TestRefreshOfSameSizeAndTime(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("there are neither change times nor inodes to tell the files apart")
+	}
 	dir := t.TempDir()
 	write(t, dir, map[string]string{"docs/a.md": "one"})
 	full := filepath.Join(dir, "docs", "a.md")
-	p := open(t, dir, nil)
+	p := open(t, dir, &docgraph.Options{Now: later}) // or files would be read for their age
 	graph(t, p)
 	for _, step := range []struct {
 		name, want string
 		do         func() error
 	}{
 		{"written in place", "two", func() error {
-			write(t, dir, map[string]string{"docs/a.md": "two"})
+			before := changeTime(t, dir, "docs/a.md")
+			for before.Equal(changeTime(t, dir, "docs/a.md")) { // until the next tick
+				write(t, dir, map[string]string{"docs/a.md": "two"})
+			}
 			return nil
 		}},
 		{"replaced", "six", func() error {
