@@ -424,8 +424,17 @@ func TestNearMiss(t *testing.T) {
 // A field that the record has no place for may be a plain one misspelt.
 func TestMisspeltField(t *testing.T) {
 	tests := []struct{ field, want string }{
-		{"agrs", "args"}, {"arg", "args"}, {"header", "headers"}, {"Typ", "type"}, {"evn", "env"}, {"timeouts", "timeout"},
-		{"icon", ""}, {"path", ""}, {"id", ""}, {"tags", ""}, {strings.Repeat("header", 100), ""},
+		{"agrs", "args"},
+		{"arg", "args"},
+		{"header", "headers"},
+		{"Typ", "type"},
+		{"evn", "env"},
+		{"timeouts", "timeout"},
+		{"icon", ""},
+		{"path", ""},
+		{"id", ""},
+		{"tags", ""},
+		{strings.Repeat("header", 100), ""},
 	}
 	for _, test := range tests {
 		paste, err := normalize.Parse([]byte(`{"mcpServers": {"a": {"url": "https://mcp.example.com", "`+test.field+`": {"A": "b"}}}}`), nil)

@@ -101,8 +101,13 @@ func byKind(definitions jsonschema.Definitions) *jsonschema.Schema {
 // ParseManifest do.
 func loosen(s *jsonschema.Schema) error {
 	for _, at := range [][2]string{
-		{"Defaults", "resource_roots"}, {"Repo", "resource_roots"}, {"Component", "paths"}, {"Manifest", "resource_roots"},
-		{"Manifest", "authority_order"}, {"Manifest", "entrypoints"}, {"Manifest", "notes"},
+		{"Defaults", "resource_roots"},
+		{"Repo", "resource_roots"},
+		{"Component", "paths"},
+		{"Manifest", "resource_roots"},
+		{"Manifest", "authority_order"},
+		{"Manifest", "entrypoints"},
+		{"Manifest", "notes"},
 	} {
 		field, ok := s.Definitions[at[0]].Properties.Get(at[1])
 		if !ok {

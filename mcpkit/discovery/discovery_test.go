@@ -242,12 +242,15 @@ func TestCheckRegistryFiles(t *testing.T) {
 func TestCheckRegistryOnce(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
-		before func(source *swap, dir string, t *testing.T)
+		before func(t *testing.T, source *swap, dir string)
 		code   string // of the second page
 	}{
-		{"at once", func(*swap, string, *testing.T) {}, ""},
-		{"slowly", func(*swap, string, *testing.T) { time.Sleep(2 * time.Minute) }, "snapshot_changed"},
-		{"another registry", func(source *swap, dir string, t *testing.T) { source.reg = parse(t, manyRepos(200, "y"), dir) }, "snapshot_changed"},
+		{"at once", func(*testing.T, *swap, string) {}, ""},
+		{"slowly", func(*testing.T, *swap, string) { time.Sleep(2 * time.Minute) }, "snapshot_changed"},
+		{"another registry", func(t *testing.T, source *swap, dir string) {
+			t.Helper()
+			source.reg = parse(t, manyRepos(200, "y"), dir)
+		}, "snapshot_changed"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -256,7 +259,7 @@ func TestCheckRegistryOnce(t *testing.T) {
 				p := dial(t, resolve.New(source, nil), nil, identities[0])
 				got, _ := get[page[json.RawMessage]](p, "check_registry", `{}`)
 				write(t, filepath.Join(dir, "repo-0000", "README.md"), "x")
-				tt.before(source, dir, t)
+				tt.before(t, source, dir)
 				next := fmt.Sprintf(`{"cursor":%q}`, got.NextCursor)
 				if tt.code != "" {
 					if e := p.refused("check_registry", next); e.Code != tt.code {
