@@ -186,6 +186,30 @@ func TestBytesAreBounded(t *testing.T) {
 	}
 }
 
+// TestReceiptWithoutRoom: a receipt is kept even if everything else is being
+// applied and takes all the bytes there may be.
+func TestReceiptWithoutRoom(t *testing.T) {
+	backend := &tokentest.Memory{}
+	s := open(t, "", &token.Options{Backend: backend, MaxPerSubject: 1000})
+	small := issue(t, s, newClaim())
+	lease := begin(t, s, small, newClaim())
+	large := with(func(c *token.Claim) { c.Input = make([]byte, 64<<10) })
+	for {
+		tok, err := s.Issue(t.Context(), large)
+		if token.CodeOf(err) == token.CodeFull {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		begin(t, s, tok.Reveal(), large)
+	}
+	if err := lease.Commit(t.Context(), make([]byte, 256<<10)); err != nil {
+		t.Errorf("Commit without room gave %v", err)
+	}
+	wantBegin(t, s, small, newClaim(), token.CodeUsed)
+}
+
 // TestDefaults: nil options keep 1,024 records, 64 of one subject.
 func TestDefaults(t *testing.T) {
 	backend := &tokentest.Memory{}

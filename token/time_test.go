@@ -145,6 +145,36 @@ func TestClockBackVoidsOldTokens(t *testing.T) {
 	}
 }
 
+// TestUsedInTheFuture: what was used while the clock was ahead is kept for a
+// day, and does not void the tokens of every process that is started after the
+// clock was corrected.
+func TestUsedInTheFuture(t *testing.T) {
+	dir, ahead, clock := t.TempDir(), newTestClock(), newTestClock()
+	ahead.Add(2 * time.Hour)
+	first := open(t, dir, &token.Options{Now: ahead.Now})
+	used := issue(t, first, newClaim())
+	use(t, first, used, newClaim(), "receipt")
+
+	text := issue(t, open(t, dir, &token.Options{Now: clock.Now}), newClaim())
+	clock.Add(time.Minute)
+	s := open(t, dir, &token.Options{Now: clock.Now})
+	wantBegin(t, s, used, newClaim(), token.CodeUsed)
+	use(t, s, text, newClaim(), "another")
+}
+
+// TestIssuedInTheFuture: a token of a process whose clock is ahead cannot be
+// dated, by nobody's clock but its own.
+func TestIssuedInTheFuture(t *testing.T) {
+	dir, ahead, clock := t.TempDir(), newTestClock(), newTestClock()
+	s := open(t, dir, &token.Options{Now: clock.Now})
+	ahead.Add(60 * time.Second)
+	near := issue(t, open(t, dir, &token.Options{Now: ahead.Now}), newClaim())
+	ahead.Add(time.Millisecond)
+	far := issue(t, open(t, dir, &token.Options{Now: ahead.Now}), newClaim())
+	wantBegin(t, s, far, newClaim(), token.CodeInvalid)
+	use(t, s, near, newClaim(), "clocks may differ by a minute")
+}
+
 // TestJumpWhileWaiting: the token expires while Begin waits for the lock.
 func TestJumpWhileWaiting(t *testing.T) {
 	dir, clock := t.TempDir(), newTestClock()
@@ -199,4 +229,22 @@ func TestMonotonic(t *testing.T) {
 		time.Sleep(time.Millisecond)
 		wantBegin(t, s, text, newClaim(), token.CodeInvalid)
 	})
+}
+
+// TestSmallStepBack: a clock that is set back by no more than a correction does
+// not make a token live longer.
+func TestSmallStepBack(t *testing.T) {
+	s, clock := openClocked(t, token.Options{})
+	text := issue(t, s, newClaim())
+	look := func(d time.Duration) error {
+		clock.Add(d)
+		_, err := s.Lookup(t.Context(), text, newClaim())
+		return err
+	}
+	for _, d := range []time.Duration{30*time.Minute - 10*time.Second, -30 * time.Second, 10*time.Second - time.Millisecond} {
+		if err := look(d); err != nil {
+			t.Fatalf("after %v: %v", d, err)
+		}
+	}
+	wantInvalid(t, look(time.Millisecond))
 }
