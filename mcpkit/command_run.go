@@ -219,7 +219,6 @@ func (c *command[Req, Plan, Out]) proposeAgain(ctx context.Context, rec token.Re
 	if err != nil {
 		return nil, err
 	}
-	p.claim.Kind = rec.Claim.Kind
 	p.claim.Input = rec.Claim.Input // its lines are part of the manifest
 	return p, nil
 }

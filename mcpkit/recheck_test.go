@@ -174,6 +174,28 @@ func TestUnansweredStale(t *testing.T) {
 	}
 }
 
+// What was declined is answered as that, even if it could not be proposed any more.
+func TestDeclinedAndGone(t *testing.T) {
+	s := newShelf()
+	approvals := newApprovals(t, mcpkit.OutOfBand)
+	c, gone := s.command(approvals), false
+	c.Plan = func(ctx context.Context, in putArgs) (mcpkit.Proposal[putPlan], error) {
+		if gone {
+			return mcpkit.Proposal[putPlan]{}, &brokenError{"gone"}
+		}
+		return s.plan(ctx, in)
+	}
+	p := dial(t, newServer(t, nil, c.Install), handshake)
+	r := decodeReply(t, p.callTool(t, "put", prepareArgs("a", "one")))
+	if err := approvals.Decide(t.Context(), new(strings.Builder), []string{"reject", strings.Fields(r.ApprovalCommand)[2]}); err != nil {
+		t.Fatal(err)
+	}
+	gone = true
+	if code, message := p.callError(t, "put", applyArgs(r.ProposalToken)); code != mcpkit.CodeDeclined {
+		t.Errorf("got %s: %s, want %s", code, message, mcpkit.CodeDeclined)
+	}
+}
+
 // What a person said no to is answered the same when it is sent again; a closed dialog is no decision.
 func TestRefusedAgain(t *testing.T) {
 	for answer, want := range map[string]string{`{"action":"decline"}`: mcpkit.CodeDeclined, `{"action":"cancel"}`: "approval_invalid"} {

@@ -23,6 +23,7 @@ type journal struct {
 	receipts map[string]putReceipt
 	open     int
 	fail     error // of the next Receipt
+	panics   bool  // the next Apply, before it did anything
 }
 
 func (j *journal) begin(context.Context) (mcpkit.Transaction[putPlan, putReceipt], error) {
@@ -41,6 +42,10 @@ func (j *journal) Receipt(_ context.Context, approval string) (putReceipt, bool,
 }
 
 func (j *journal) Apply(ctx context.Context, plan putPlan, approval string) (putReceipt, error) {
+	if j.panics {
+		j.panics = false
+		panic("out of order")
+	}
 	r, err := j.shelf.apply(ctx, plan)
 	if err == nil {
 		j.receipts[approval] = r
@@ -125,6 +130,21 @@ func TestTransactionResumes(t *testing.T) {
 		if (j.shelf.done == 0) != done {
 			t.Errorf("done %t: applied %d times", done, j.shelf.done)
 		}
+	}
+}
+
+// A call that goes wrong in the middle of its work leaves a token that the next call takes over: under the lock of the
+// transaction nobody else can be at work.
+func TestTransactionPanics(t *testing.T) {
+	j, command := newJournal()
+	p := dial(t, newServer(t, nil, command(newApprovals(t, mcpkit.Token)).Install), stateless)
+	tok := prepared(t, p, "a", "one")
+	j.panics = true
+	if code, _ := p.callError(t, "put", applyArgs(tok)); code != "internal" || j.open != 0 {
+		t.Errorf("got %s with %d transactions open, want internal", code, j.open)
+	}
+	if r := decodeReply(t, p.callTool(t, "put", applyArgs(tok))); r.CommandStatus != "applied" || j.shelf.done != 1 {
+		t.Errorf("the next call: got %+v, applied %d times", r, j.shelf.done)
 	}
 }
 
