@@ -163,3 +163,31 @@ remove: [gone]
 		t.Errorf("what other files say was written again (-want +got):\n%s\n%v", diff, found)
 	}
 }
+
+// Included files together have no more bytes than one file may.
+func TestIncludedBytesAreBounded(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("r.yaml", yamlHead+"include: [a.yaml, b.yaml]\nrepos: []\n")
+	for _, name := range []string{"a.yaml", "b.yaml"} {
+		write(name, yamlHead+"repos: []\n"+strings.Repeat("#\n", 100))
+	}
+	for limit, want := range map[int64]registry.Code{400: registry.TooLarge, 800: ""} {
+		var got registry.Code
+		_, err := registry.Load(filepath.Join(dir, "r.yaml"), &registry.ParseOptions{MaxBytes: limit})
+		if err != nil {
+			p := problems(t, err)[0]
+			got = p.Code
+			if p.Field != "include[1]" || p.Line != 3 {
+				t.Errorf("%d bytes: got %+v, want it to point to the second file", limit, p)
+			}
+		}
+		if got != want {
+			t.Errorf("%d bytes: got code %q, want %q (%v)", limit, got, want, err)
+		}
+	}
+}
