@@ -89,8 +89,8 @@ func Distance(a, b string, limit int) int {
 			next[j+1] = step(a, b, i, j, before, row, next)
 			best = min(best, next[j+1])
 		}
-		// A swap reaches back two rows, so both must be over the limit.
-		if best > limit && minimum(row) > limit {
+		// A swap reaches back two rows, but costs no less than the cell between.
+		if best > limit {
 			return limit + 1
 		}
 		before, row, next = row, next, before
@@ -109,14 +109,6 @@ func step(a, b string, i, j int, before, row, next []int) int {
 		cost = min(cost, before[j-1]+1)
 	}
 	return cost
-}
-
-func minimum(row []int) int {
-	least := row[0]
-	for _, n := range row[1:] {
-		least = min(least, n)
-	}
-	return least
 }
 
 // Nearest returns the name most like s, "" when none is: letter case and the

@@ -144,3 +144,21 @@ func FuzzClip(f *testing.F) {
 		}
 	})
 }
+
+// The limit changes only how far a distance is counted.
+func TestDistanceLimit(t *testing.T) {
+	words := []string{""}
+	for i := 0; len(words[i]) < 5; i++ {
+		words = append(words, words[i]+"a", words[i]+"b")
+	}
+	for _, a := range words {
+		for _, b := range words {
+			whole := wording.Distance(a, b, 10)
+			for limit := range 4 {
+				if got, want := wording.Distance(a, b, limit), min(whole, limit+1); got != want {
+					t.Fatalf("Distance(%q, %q, %d) = %d, want %d", a, b, limit, got, want)
+				}
+			}
+		}
+	}
+}
