@@ -39,6 +39,7 @@ func (d *desk) listen(tb testing.TB, era wiretest.Era, elicit func(params string
 }
 
 func TestElicit(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name, answer string
 		code         string // "" if it is stored
@@ -81,6 +82,7 @@ func TestElicit(t *testing.T) {
 // A client that cannot ask gets the token, and what a person has to type; a text
 // waits for that in the vault, also for another server.
 func TestOutOfBand(t *testing.T) {
+	t.Parallel()
 	for _, by := range []mcpkit.Approver{mcpkit.Elicit, mcpkit.OutOfBand} {
 		t.Run(by.String(), func(t *testing.T) {
 			d := newDesk(t)
@@ -113,6 +115,7 @@ func TestOutOfBand(t *testing.T) {
 
 // A probe that fails says why, stores nothing, and costs no approval.
 func TestFailedProbe(t *testing.T) {
+	t.Parallel()
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -178,6 +181,7 @@ func TestFailedProbe(t *testing.T) {
 
 // What changed since the approval is named, and costs nothing.
 func TestStale(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name         string
 		change, back func(d *desk)
@@ -252,6 +256,7 @@ func (d *desk) remove(tb testing.TB, name string) {
 // A person may set what had no value until the token is used, also after a probe
 // that failed for want of it.
 func TestSetAfterwards(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t)
 	var got []string
 	d.opts.Probe = func(_ context.Context, l normalize.Launch, _ *probe.Options) (probe.Report, error) {

@@ -102,6 +102,7 @@ func FuzzLift(f *testing.F) {
 
 // The same of all texts that package normalize is tested with.
 func TestLiftKeepsLaunches(t *testing.T) {
+	t.Parallel()
 	wants, err := filepath.Glob("../../normalize/testdata/*/*.want")
 	if err != nil || len(wants) < 90 {
 		t.Fatalf("%d files, %v", len(wants), err)

@@ -14,6 +14,7 @@ import (
 
 // TestFailuresHideSecrets has servers that tell what they got when they fail.
 func TestFailuresHideSecrets(t *testing.T) {
+	t.Parallel()
 	const secret = "vaultonly-Zq81xLmP"
 	tests := []struct {
 		name, value string // of NOTES_SECRET
@@ -55,6 +56,7 @@ func TestFailuresHideSecrets(t *testing.T) {
 
 // TestFailuresOfOtherProbes has probes that hide nothing themselves.
 func TestFailuresOfOtherProbes(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t)
 	d.set(t, "TOK", "vaultonly-Zq81xLmP")
 	var fail func(value string) error

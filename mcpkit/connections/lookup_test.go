@@ -28,6 +28,7 @@ func (r *fixedResolver) Resolve(_ context.Context, reference string) (normalize.
 }
 
 func TestReference(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t)
 	found := &fixedResolver{server: normalize.Server{Name: "notes", Transport: normalize.Stdio, Command: "npx", Args: []string{"-y", "@acme/notes@1.0.0"}}}
 	d.opts.Lookup = found
@@ -63,6 +64,7 @@ func TestReference(t *testing.T) {
 
 // Without anything to look up with, there is no tool for it.
 func TestNoLookup(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t)
 	p := wiretest.Dial(t, d.server(t), wiretest.Stateless, "codex")
 	if tools := string(p.Send(t, "tools/list", "{}")); strings.Contains(tools, "resolve_reference") {

@@ -20,6 +20,7 @@ type shown struct {
 // TestPastes prepares registrations of what people paste, in the forms of several
 // clients. All secrets are named canary.
 func TestPastes(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name, text, choose string
 		want               shown
@@ -138,6 +139,7 @@ func TestPastes(t *testing.T) {
 
 // TestRefusedPastes has texts and requests of which nothing can be made.
 func TestRefusedPastes(t *testing.T) {
+	t.Parallel()
 	const two = `{"mcpServers": {"a": {"command": "a"}, "b": {"command": "b", "args": ["--token", "canary-1"]}}}`
 	tests := []struct {
 		name    string
@@ -194,6 +196,7 @@ func TestRefusedPastes(t *testing.T) {
 
 // However a request is broken, its text gets nowhere.
 func TestOddRequests(t *testing.T) {
+	t.Parallel()
 	const config = `{\"command\":\"x\",\"args\":[\"--token\",\"canary-1\"]}`
 	d := newDesk(t)
 	for _, era := range wiretest.Eras() {

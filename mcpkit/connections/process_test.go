@@ -110,6 +110,7 @@ func startDesk(tb testing.TB, dir string, era wiretest.Era) *wiretest.Peer {
 // A server that is killed between the probe and the end of the call leaves a token
 // that applies once, or answers with what was done.
 func TestKilled(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		moment string
 		starts int // of the registered server, in all
@@ -164,6 +165,7 @@ func TestKilled(t *testing.T) {
 
 // A text waits sealed for its token over a restart.
 func TestRestart(t *testing.T) {
+	t.Parallel()
 	dir := newDeskDir(t)
 	p := startDesk(t, dir, wiretest.Stateless)
 	r, raw := call(t, p, "register_server", prepare(m{"text": self(t, "notes", m{"NOTES_TOKEN": canary})}))
@@ -181,6 +183,7 @@ func TestRestart(t *testing.T) {
 // Two server processes register at the same time: of one name one of them wins, and
 // the other is told; of two names both are stored.
 func TestTwoServers(t *testing.T) {
+	t.Parallel()
 	dir := newDeskDir(t)
 	peers := []*wiretest.Peer{startDesk(t, dir, wiretest.Stateless), startDesk(t, dir, wiretest.Handshake)}
 	both := func(name func(i int) string) (codes [2]string) {
@@ -227,6 +230,7 @@ func TestTwoServers(t *testing.T) {
 // One token that two processes send at the same time is used once, and both get
 // its receipt.
 func TestOneTokenTwice(t *testing.T) {
+	t.Parallel()
 	dir := newDeskDir(t)
 	peers := []*wiretest.Peer{startDesk(t, dir, wiretest.Stateless), startDesk(t, dir, wiretest.Handshake)}
 	r, raw := call(t, peers[0], "register_server", prepare(m{"text": self(t, "notes", nil)}))

@@ -15,6 +15,7 @@ import (
 const canary = "c4n4ry-51c8-secret"
 
 func TestRegister(t *testing.T) {
+	t.Parallel()
 	for _, era := range wiretest.Eras() {
 		for _, client := range []string{"codex", "zed"} {
 			t.Run(string(era)+" "+client, func(t *testing.T) {
@@ -82,6 +83,7 @@ func TestRegister(t *testing.T) {
 
 // The servers of one text are registered one after the other, or side by side.
 func TestServersOfOneText(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t)
 	d.fake("a")
 	p := wiretest.Dial(t, d.server(t), wiretest.Stateless, "codex")

@@ -11,6 +11,7 @@ import (
 // TestSecretsOfAText checks that a secret is found wherever people put one, and
 // that what is none is left alone.
 func TestSecretsOfAText(t *testing.T) {
+	t.Parallel()
 	const (
 		jwt   = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhY21lIn0.c2lnbmF0dXJlCANARY"
 		mixed = "Zq7Vt2Lm9Rx4Kc8Wb3Nd6Hf1"

@@ -58,6 +58,7 @@ func codeOf(err error) string {
 }
 
 func TestListInPages(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t)
 	d.fake("a")
 	var want []string
@@ -95,6 +96,7 @@ func TestListInPages(t *testing.T) {
 }
 
 func TestSwitchAndExport(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t)
 	d.fake("a", "b")
 	d.add(t, "files", `{"command": "npx", "args": ["-y", "@acme/files"], "env": {"FILES_TOKEN": "`+canary+`", "REGION": "${REGION}"}}`)
@@ -148,6 +150,7 @@ func TestSwitchAndExport(t *testing.T) {
 // What came with a connection goes with it, unless another one needs it or a
 // person set it.
 func TestSecretsComeAndGo(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t)
 	d.fake("a")
 	d.env["REGION"] = "eu"
@@ -199,6 +202,7 @@ func TestSecretsComeAndGo(t *testing.T) {
 
 // The environment comes before the vault, except for what was pasted.
 func TestLaunch(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t)
 	d.fake("a")
 	d.opts.Home = "/home/ann"
@@ -241,6 +245,7 @@ func TestLaunch(t *testing.T) {
 
 // A catalog that changes is told, until the server is registered again.
 func TestCatalogChanged(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t)
 	now := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 	d.opts.Now = func() time.Time { return now }
@@ -275,6 +280,7 @@ func TestCatalogChanged(t *testing.T) {
 // What a server says of itself shows nothing that it was given, and only as much
 // as fits.
 func TestReports(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t)
 	d.opts.Probe = func(_ context.Context, l normalize.Launch, _ *probe.Options) (probe.Report, error) {
 		r := probe.Report{Name: "I was given " + l.Env[0].Value, Version: l.Env[0].Value, Digest: strings.Repeat("a", 64)}
@@ -303,6 +309,7 @@ func TestReports(t *testing.T) {
 
 // A profile sees what those above it have, and cannot take it away from them.
 func TestInherited(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t)
 	d.fake("a")
 	d.add(t, "x", `{"command": "x", "env": {"TOKEN": "canary-1"}}`)
@@ -347,6 +354,7 @@ func TestInherited(t *testing.T) {
 
 // Texts that nobody asks for again, and receipts, do not pile up.
 func TestNothingPilesUp(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t)
 	d.fake("a")
 	now := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
@@ -408,6 +416,7 @@ func TestNothingPilesUp(t *testing.T) {
 }
 
 func TestFeatureMisuse(t *testing.T) {
+	t.Parallel()
 	defer func() {
 		if recover() == nil {
 			t.Error("a nil store is accepted")
@@ -417,6 +426,7 @@ func TestFeatureMisuse(t *testing.T) {
 }
 
 func TestForeignRecords(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t)
 	d.fake("a")
 	err := d.vault.Update(t.Context(), func(tx *vault.Tx) error {
@@ -445,6 +455,7 @@ func TestForeignRecords(t *testing.T) {
 // A vault that cannot be read or written is told by its own code, and nothing is
 // half done.
 func TestVaultFails(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t)
 	d.fake("a")
 	d.add(t, "x", `{"command": "x"}`)

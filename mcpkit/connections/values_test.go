@@ -33,6 +33,7 @@ func (d *desk) get(tb testing.TB, name string) string {
 
 // What a person sets while a server is probed is not written over.
 func TestSetMeanwhile(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t)
 	d.env["NOTES_REGION"] = "eu"
 	name := "NOTES_TOKEN"
@@ -73,6 +74,7 @@ func TestSetMeanwhile(t *testing.T) {
 
 // A value that a person had stored is used, and stays.
 func TestSameValue(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t)
 	d.fake("a")
 	d.set(t, "TOKEN", "canary-1")
@@ -87,6 +89,7 @@ func TestSameValue(t *testing.T) {
 // Names that a stranger chose cannot pass for more of the command line that a
 // person is told to type, and any two names can stand side by side.
 func TestOddNames(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t)
 	p := wiretest.Dial(t, d.server(t), wiretest.Stateless, "codex")
 	r, raw := call(t, p, "register_server", prepare(m{"text": `{"inputs": [{"id": "a';reboot'", "type": "promptString"}],
