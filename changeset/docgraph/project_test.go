@@ -279,6 +279,38 @@ func TestRefreshOfSwappedFolders(t *testing.T) {
 	}
 }
 
+// A file that could not be read is a problem until it can be, even if it looks
+// the same as before.
+func TestRefreshAfterFailure(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"docs/d/a.md": "# A\n", "docs/b.md": "# B\n"})
+	folder, away := filepath.Join(dir, "docs", "d"), filepath.Join(dir, "away")
+	attack := true
+	p, err := docgraph.OpenTraced(dir, docgraph.Options{Now: later}, func(e rootfs.Event) {
+		if attack && e.Op == "stat" && e.Path == "docs/d/a.md" { // listed, but not read yet
+			attack = false
+			if err := errors.Join(os.Rename(folder, away), os.Symlink(away, folder)); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { p.Close() })
+	first := graph(t, p)
+	if diff := cmp.Diff([]string{"file_unreadable d/a.md"}, codes(first.Validate())); diff != "" {
+		t.Errorf("problems (-want +got):\n%s", diff)
+	}
+	if err := errors.Join(os.Remove(folder), os.Rename(away, folder)); err != nil {
+		t.Fatal(err)
+	}
+	second := graph(t, p)
+	if len(second.Validate()) > 0 || ids(second.Snapshot().Nodes) != "b d/a" {
+		t.Errorf("nodes %q, problems %v", ids(second.Snapshot().Nodes), second.Validate())
+	}
+}
+
 // changeTime returns when anything of a file last changed.
 func changeTime(t *testing.T, dir, name string) time.Time {
 	t.Helper()
