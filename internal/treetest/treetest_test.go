@@ -1,6 +1,7 @@
 package treetest_test
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"testing"
@@ -33,10 +34,7 @@ func TestRead(t *testing.T) {
 		"a.txt": "first", "docs/deep/b.txt": "again\n", "docs/none/": "", "state/log": "x", "up": "L---------",
 	}
 	without := func(names ...string) map[string]string {
-		left := map[string]string{}
-		for name, text := range all {
-			left[name] = text
-		}
+		left := maps.Clone(all)
 		for _, name := range names {
 			delete(left, name)
 		}
@@ -81,10 +79,10 @@ func (f *failing) Fatal(...any) { f.ended = true }
 
 func TestFailures(t *testing.T) {
 	dir := sample(t)
-	for name, do := range map[string]func(tb testing.TB){
-		"below a file": func(tb testing.TB) { treetest.Write(tb, dir, "a.txt/b", "x") },
-		"a directory":  func(tb testing.TB) { treetest.Write(tb, dir, "docs", "x") },
-		"no directory": func(tb testing.TB) { treetest.Read(tb, filepath.Join(dir, "missing")) },
+	for name, do := range map[string]func(f *failing){
+		"below a file": func(f *failing) { treetest.Write(f, dir, "a.txt/b", "x") },
+		"a directory":  func(f *failing) { treetest.Write(f, dir, "docs", "x") },
+		"no directory": func(f *failing) { treetest.Read(f, filepath.Join(dir, "missing")) },
 	} {
 		f := &failing{TB: t}
 		do(f)
