@@ -168,6 +168,7 @@ func TestLines(t *testing.T) {
 		"paragraph from start":  {"# A\n\ntext\n\n# C\n", "# A\n\ntext\n\n# B\n\ntext\n\n# C\n", edits{{4, 4, 4, 8}}},
 		"paragraph goes":        {"# A\n\nx\n\n# B\n\nx\n\n# C\n", "# A\n\nx\n\n# C\n", edits{{4, 8, 4, 4}}},
 		"first paragraph comes": {"p\n\nq\n", strings.Repeat("p\n\n", 2) + "q\n", edits{{2, 2, 2, 4}}},
+		"paragraph from above":  {"h\n\nx\ny\nz\n", "h\n\n" + strings.Repeat("x\ny\n", 2) + "z\n", edits{{2, 2, 2, 4}}},
 		"kept apart":            {"a\nx\nb\n", "A\n" + strings.Repeat("x\n", 2) + "B\n", edits{{0, 1, 0, 1}, {2, 3, 2, 4}}},
 	} {
 		t.Run(name, func(t *testing.T) {
