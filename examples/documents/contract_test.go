@@ -11,7 +11,9 @@ import (
 )
 
 // TestContract holds the whole server, with a writer, to every promise of the
-// library, towards every kind of client.
+// library, towards every kind of client. The features do the same to each of
+// their tools, and TestServe makes good and bad calls of all: here are some of
+// each feature, side by side in one catalog.
 func TestContract(t *testing.T) {
 	t.Parallel()
 	f := sampleProject(t)
@@ -32,25 +34,16 @@ func TestContract(t *testing.T) {
 		}
 		return server
 	}
-	// Calls that can be repeated by everyone: those that need the id of an earlier
-	// reply are in TestServe.
-	calls := []contracttest.Call{
+	calls := []contracttest.Call{ // that can be repeated by everyone
+		{Tool: "project_status"},
 		{Tool: "create_changeset", Arguments: args{"title": "x"}},
-		{Tool: "create_changeset", Arguments: args{"title": ""}, Fails: true},
+		{Tool: "preview_changeset", Arguments: args{"changesetId": "cs-aaaaaaaaaaaaaaaaaaaaaaaaaa", "view": "review"}, Fails: true},
 		{Tool: "candidate_prepare", Arguments: args{"candidateId": "x", "expectedFiles": []string{"plans/x.md"}}},
-		{Tool: "candidate_inspect", Arguments: args{"candidateId": "x"}, Fails: true}, // nobody staged the file
+		{Tool: "candidate_apply", Arguments: apply("x1_command_" + strings.Repeat("A", 43)), Fails: true},
+		{Tool: "template_get_many", Arguments: args{"ids": []string{"plan"}}},
+		{Tool: "diagnostic_read", Arguments: args{"diagnosticId": "AAAAAAAAAAAAAAAAAAAAAAAAAA"}, Fails: true},
 	}
-	for _, call := range eachTool("cs-aaaaaaaaaaaaaaaaaaaaaaaaaa", "x1_command_"+strings.Repeat("A", 43)) {
-		switch {
-		case strings.HasPrefix(call.want, `"code":`), call.args["changesetId"] != nil:
-			calls = append(calls, contracttest.Call{Tool: call.tool, Arguments: call.args, Fails: true})
-		case call.tool == "candidate_discard" || call.tool == "candidate_inspect" || call.tool == "candidate_apply":
-			calls = append(calls, contracttest.Call{Tool: call.tool, Arguments: call.args, Fails: true}) // there is no such candidate
-		default:
-			calls = append(calls, contracttest.Call{Tool: call.tool, Arguments: call.args})
-		}
-	}
-	// One of each kind: the calls are many, and most of them are those of the features, which meet every client.
+	// One of each kind.
 	clients := []contracttest.Client{{Name: "claude-code", Version: "2.1.332"}, {Name: "Zed", Version: "0.2.0"}, {}}
 	contracttest.Run(t, newSampleServer, &contracttest.Options{Calls: calls, Clients: clients})
 }

@@ -163,7 +163,7 @@ func (c *checker) checkHostileCalls(tools map[string]*tool) bool {
 	c.checkShort("", "an unknown tool with a long name", r)
 	count := 1
 	if c.first {
-		count = 3000
+		count = 1000
 	}
 	args, done := unknownArguments(count), map[string]bool{}
 	for _, call := range c.calls {

@@ -169,7 +169,7 @@ func TestBrokenPromises(t *testing.T) {
 				return nil, errors.New("no luck")
 			})
 		}, rawCall, `error-envelope: the call got a protocol error, which models do not see (tool "raw"`},
-		{"echoed arguments", plain, calls, `no-echo: the answer to 3000 unknown arguments has`},
+		{"echoed arguments", plain, calls, `no-echo: the answer to 1000 unknown arguments has`},
 		{"echoed tool name", plain, nil, `no-echo: the answer to an unknown tool with a long name has`},
 		{"control character in a URI", func() *mcp.Server {
 			s := plain()

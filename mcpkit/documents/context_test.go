@@ -65,6 +65,7 @@ func text(pages []contextPage) string {
 }
 
 func TestContext(t *testing.T) {
+	t.Parallel()
 	files := sample()
 	files["docs/storage.md"] += "\n## Details\n\n" + strings.Repeat("More \"details\" about tapes.\n", 300)
 	want := files["docs/backup.md"] + files["docs/storage.md"]
@@ -120,6 +121,7 @@ func TestContext(t *testing.T) {
 }
 
 func TestContextRefusals(t *testing.T) {
+	t.Parallel()
 	p := newProject(t, sample())
 	c := wiretest.Dial(t, p.server(t), wiretest.Handshake, "zed")
 	first := get[contextPage](t, c, "get_context", `{"id":"backup","maxBytes":256}`)
@@ -144,6 +146,7 @@ func TestContextRefusals(t *testing.T) {
 
 // A read that cannot tell the sections of a file delivers all of it.
 func TestContextAmbiguous(t *testing.T) {
+	t.Parallel()
 	files := map[string]string{"docs/odd.md": "# Odd\n\n```\nnever closed\n\n# not a heading\n"}
 	p := newProject(t, files)
 	c := wiretest.Dial(t, p.server(t), wiretest.Stateless, "codex")
@@ -155,6 +158,7 @@ func TestContextAmbiguous(t *testing.T) {
 
 // A project may have its own idea of what belongs to a read.
 func TestContextProvider(t *testing.T) {
+	t.Parallel()
 	p := newProject(t, sample())
 	var asked docgraph.ContextRequest
 	p.opts.Context = func(_ context.Context, _ *docgraph.Graph, r docgraph.ContextRequest) (*docgraph.Context, error) {
@@ -180,6 +184,7 @@ func TestContextProvider(t *testing.T) {
 // Pages stay within what was asked for, and a page of any text within the
 // budget of the server.
 func TestContextBudget(t *testing.T) {
+	t.Parallel()
 	files := map[string]string{"docs/dear.md": "# Dear\n\n" + strings.Repeat("\"\\\x01<&>\u2028€", 800)}
 	p := newProject(t, files)
 	for _, name := range []string{"zed", "codex"} {
@@ -198,6 +203,7 @@ func TestContextBudget(t *testing.T) {
 
 // Every section has its text or says that it is reused, an empty file too.
 func TestContextOfNothing(t *testing.T) {
+	t.Parallel()
 	files := sample()
 	files["docs/empty.md"] = ""
 	c := wiretest.Dial(t, newProject(t, files).server(t), wiretest.Stateless, "zed")

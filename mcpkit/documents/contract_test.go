@@ -22,9 +22,13 @@ import (
 )
 
 func TestContract(t *testing.T) {
+	t.Parallel()
 	p := newProject(t, sample())
 	type args = map[string]any
-	contracttest.Run(t, func() *mcp.Server { return p.server(t) }, &contracttest.Options{Calls: []contracttest.Call{
+	const unknown = "cs-aaaaaaaaaaaaaaaaaaaaaaaaaa"
+	// One client of each kind: what tells them apart is not made here.
+	clients := []contracttest.Client{{Name: "claude-code", Version: "2.1.332"}, {Name: "Zed", Version: "0.2.0"}, {}}
+	contracttest.Run(t, func() *mcp.Server { return p.server(t) }, &contracttest.Options{Clients: clients, Calls: []contracttest.Call{
 		{Tool: "project_info"},
 		{Tool: "project_status"},
 		{Tool: "get_contract"},
@@ -42,8 +46,14 @@ func TestContract(t *testing.T) {
 		{Tool: "render_status"},
 		{Tool: "create_changeset", Arguments: args{"title": "x"}},
 		{Tool: "list_changesets"},
-		{Tool: "propose_node_update", Arguments: args{"changesetId": "cs-aaaaaaaaaaaaaaaaaaaaaaaaaa", "id": "x"}, Fails: true},
-		{Tool: "get_changeset", Arguments: args{"changesetId": "cs-aaaaaaaaaaaaaaaaaaaaaaaaaa"}, Fails: true},
+		{Tool: "propose_node_create", Arguments: args{"changesetId": unknown, "id": "x", "kind": "guide", "title": "x", "path": "x.md", "text": ""}, Fails: true},
+		{Tool: "propose_node_update", Arguments: args{"changesetId": unknown, "id": "x"}, Fails: true},
+		{Tool: "propose_node_move", Arguments: args{"changesetId": unknown, "id": "x", "path": "x.md"}, Fails: true},
+		{Tool: "propose_node_delete", Arguments: args{"changesetId": unknown, "id": "x"}, Fails: true},
+		{Tool: "get_changeset", Arguments: args{"changesetId": unknown}, Fails: true},
+		{Tool: "validate_changeset", Arguments: args{"changesetId": unknown}, Fails: true},
+		{Tool: "get_changeset_diff", Arguments: args{"changesetId": unknown}, Fails: true},
+		{Tool: "preview_changeset", Arguments: args{"changesetId": unknown, "view": "review"}, Fails: true},
 	}})
 }
 
@@ -59,6 +69,7 @@ var hostile = []any{
 // beside a good changeset id, and compares all files outside of the two folders
 // that tools may write to.
 func TestNothingCanonicalChanges(t *testing.T) {
+	t.Parallel()
 	p := newProject(t, sample())
 	p.write(t, "mcpdocs.yaml", "schema_version: \"1.0\"\n")
 	before := p.tree(t, ".mcpdocs")
@@ -128,6 +139,7 @@ func TestNothingCanonicalChanges(t *testing.T) {
 
 // No tool, argument or description offers what this server leaves out.
 func TestExclusions(t *testing.T) {
+	t.Parallel()
 	p := newProject(t, sample())
 	c := wiretest.Dial(t, p.server(t), wiretest.Stateless, "zed")
 	var list struct {
@@ -186,6 +198,7 @@ func (lax) Validate(_ context.Context, p changeset.Proposal) []changeset.Problem
 // An integration with its own source, policy and validators gets the same tools
 // and rules.
 func TestIntegration(t *testing.T) {
+	t.Parallel()
 	const text = "# A\n\nrow text\n"
 	src := &integration{nodes: []changeset.Node{{ID: "a", Kind: "row", Title: "A", Path: "a.md", Hash: sum(text), Size: int64(len(text))}}}
 	mirror, err := docgraph.NewMirror(src, nil)
@@ -245,6 +258,7 @@ func TestIntegration(t *testing.T) {
 }
 
 func TestFeatureErrors(t *testing.T) {
+	t.Parallel()
 	p := newProject(t, sample())
 	for name, feature := range map[string]mcpkit.Feature{
 		"no source":               documents.Feature(nil, nil),
@@ -268,6 +282,7 @@ func (gone) Graph(context.Context) (*docgraph.Graph, error) {
 }
 
 func TestSourceGone(t *testing.T) {
+	t.Parallel()
 	p := newProject(t, sample())
 	server, err := mcpkit.NewServer(&mcp.Implementation{Name: "test"}, nil, documents.Feature(gone{}, &p.opts))
 	if err != nil {
@@ -297,6 +312,7 @@ func (leaky) Graph(context.Context) (*docgraph.Graph, error) {
 }
 
 func TestSourceErrorStaysHere(t *testing.T) {
+	t.Parallel()
 	p := newProject(t, sample())
 	server, err := mcpkit.NewServer(&mcp.Implementation{Name: "test"}, nil, documents.Feature(leaky{}, &p.opts))
 	if err != nil {

@@ -42,6 +42,7 @@ func newChangeset(tb testing.TB, c *wiretest.Peer) string {
 
 // TestProposals walks from a changeset to the page that a person looks at.
 func TestProposals(t *testing.T) {
+	t.Parallel()
 	clients(t, func(t *testing.T, name string, era wiretest.Era) {
 		t.Helper()
 		p := newProject(t, sample())
@@ -105,6 +106,7 @@ func TestProposals(t *testing.T) {
 }
 
 func TestProposalRefusals(t *testing.T) {
+	t.Parallel()
 	p := newProject(t, sample())
 	c := wiretest.Dial(t, p.server(t), wiretest.Stateless, "zed")
 	id := newChangeset(t, c)
@@ -141,6 +143,7 @@ func TestProposalRefusals(t *testing.T) {
 
 // Without a writer, what exists can be looked at and nothing can be proposed.
 func TestWithoutWriter(t *testing.T) {
+	t.Parallel()
 	p := newProject(t, sample())
 	c := wiretest.Dial(t, p.server(t), wiretest.Stateless, "zed")
 	id := newChangeset(t, c)
@@ -172,6 +175,7 @@ func TestWithoutWriter(t *testing.T) {
 
 // A changeset belongs to its writer; others read it.
 func TestOtherWriter(t *testing.T) {
+	t.Parallel()
 	p := newProject(t, sample())
 	id := newChangeset(t, wiretest.Dial(t, p.server(t), wiretest.Stateless, "zed"))
 	other, err := p.store.Bind("other", changeset.Policy{Allow: []changeset.Op{changeset.Update}})
@@ -187,6 +191,7 @@ func TestOtherWriter(t *testing.T) {
 
 // A long diff comes in parts that join to the whole.
 func TestLongDiff(t *testing.T) {
+	t.Parallel()
 	p := newProject(t, sample())
 	for _, name := range []string{"zed", "codex"} {
 		c := wiretest.Dial(t, p.server(t), wiretest.Handshake, name)
@@ -233,6 +238,7 @@ func TestLongDiff(t *testing.T) {
 
 // A diff is read of one state of the changeset.
 func TestDiffChanges(t *testing.T) {
+	t.Parallel()
 	p := newProject(t, sample())
 	c := wiretest.Dial(t, p.server(t), wiretest.Handshake, "codex")
 	id := newChangeset(t, c)
@@ -245,17 +251,18 @@ func TestDiffChanges(t *testing.T) {
 }
 
 func TestManyOperations(t *testing.T) {
-	p := newProject(t, many(150))
+	t.Parallel()
+	p := newProject(t, many(60))
 	c := wiretest.Dial(t, p.server(t), wiretest.Stateless, "zed")
 	id := newChangeset(t, c)
-	for i := range 150 {
+	for i := range 60 {
 		get[changesetReply](t, c, "propose_node_delete", object("changesetId", id, "id", fmt.Sprintf("n%04d", i)))
 	}
 	got := 0
 	for args := object("changesetId", id); ; {
 		page := get[changesetReply](t, c, "get_changeset", args)
 		got += len(page.Operations)
-		if page.Total != 150 {
+		if page.Total != 60 {
 			t.Fatalf("total %d", page.Total)
 		}
 		if page.NextCursor == "" {
@@ -263,13 +270,14 @@ func TestManyOperations(t *testing.T) {
 		}
 		args = object("changesetId", id, "cursor", page.NextCursor)
 	}
-	if got != 150 {
-		t.Errorf("%d operations in pages, want 150", got)
+	if got != 60 {
+		t.Errorf("%d operations in pages, want 60", got)
 	}
 }
 
 // A server that only reads has no trace of changesets.
 func TestReadOnly(t *testing.T) {
+	t.Parallel()
 	p := newProject(t, sample())
 	server, err := mcpkit.NewServer(&mcp.Implementation{Name: "test", Version: "1.0.0"}, nil, documents.Feature(p.source, nil))
 	if err != nil {
@@ -289,6 +297,7 @@ func TestReadOnly(t *testing.T) {
 }
 
 func TestStatus(t *testing.T) {
+	t.Parallel()
 	p := newProject(t, sample())
 	p.opts.Status = func(context.Context) (documents.Status, error) {
 		return documents.Status{Candidates: []string{"new-plan"}, Pending: 2, Unfinished: 1}, nil

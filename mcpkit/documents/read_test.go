@@ -15,6 +15,7 @@ import (
 )
 
 func TestInfo(t *testing.T) {
+	t.Parallel()
 	p := newProject(t, sample())
 	clients(t, func(t *testing.T, name string, era wiretest.Era) {
 		t.Helper()
@@ -46,6 +47,7 @@ func TestInfo(t *testing.T) {
 }
 
 func TestContractTool(t *testing.T) {
+	t.Parallel()
 	p := newProject(t, sample())
 	c := wiretest.Dial(t, p.server(t), wiretest.Stateless, "zed")
 	type contract struct {
@@ -81,6 +83,7 @@ func TestContractTool(t *testing.T) {
 }
 
 func TestGetNode(t *testing.T) {
+	t.Parallel()
 	type node struct {
 		ID, Title, Kind, Status, Path, SHA256, Text, NextCursor string
 		DependsOn                                               []string `json:"depends_on"`
@@ -134,6 +137,7 @@ func TestGetNode(t *testing.T) {
 }
 
 func TestLists(t *testing.T) {
+	t.Parallel()
 	p := newProject(t, many(300))
 	clients(t, func(t *testing.T, name string, era wiretest.Era) {
 		t.Helper()
@@ -187,6 +191,7 @@ func TestLists(t *testing.T) {
 }
 
 func TestListChanged(t *testing.T) {
+	t.Parallel()
 	p := newProject(t, many(300))
 	c := wiretest.Dial(t, p.server(t), wiretest.Stateless, "zed")
 	for _, tool := range []string{"filter_nodes", "search"} {
@@ -201,6 +206,7 @@ func TestListChanged(t *testing.T) {
 }
 
 func TestValidateProject(t *testing.T) {
+	t.Parallel()
 	p := newProject(t, sample())
 	c := wiretest.Dial(t, p.server(t), wiretest.Handshake, "codex")
 	type validation struct {
@@ -219,6 +225,7 @@ func TestValidateProject(t *testing.T) {
 }
 
 func TestRenderStatus(t *testing.T) {
+	t.Parallel()
 	p := newProject(t, sample())
 	c := wiretest.Dial(t, p.server(t), wiretest.Stateless, "codex")
 	type status struct {
@@ -245,6 +252,7 @@ func TestRenderStatus(t *testing.T) {
 // One document whose front matter says far too much leaves every list readable to
 // its end, and its own text too.
 func TestLongFields(t *testing.T) {
+	t.Parallel()
 	many := func(name string, n int) string {
 		var b strings.Builder
 		for i := range n {
@@ -314,6 +322,7 @@ func readList(t *testing.T, c *wiretest.Peer, tool string, fields ...any) (seen,
 
 // The chains of a long line of documents are cut, and the last one can be read.
 func TestLongChain(t *testing.T) {
+	t.Parallel()
 	files := map[string]string{"docs/n0000.md": "---\nid: n0000\n---\n"}
 	for i := 1; i < 400; i++ {
 		files[fmt.Sprintf("docs/n%04d.md", i)] = fmt.Sprintf("---\nid: n%04d\ndepends_on: [n%04d]\n---\n", i, i-1)
