@@ -84,8 +84,8 @@ func OpenSigner(dir string, opts *Options) (*Signer, error) {
 func (s *Signer) Close() error { return ioError("close", s.root.Close()) }
 
 // Rotate makes a new key, with which all processes on the directory seal from
-// now on, or within a second. The old ones open for one TTL more. If ctx has no
-// deadline, it waits for the lock for as long as Options.LockTimeout says.
+// now on, or within a second. The last seven before it open for one TTL more. If
+// ctx has no deadline, it waits for the lock for as long as Options.LockTimeout says.
 func (s *Signer) Rotate(ctx context.Context) error {
 	r, err := s.change(ctx, func(*ring) bool { return true })
 	if err != nil {

@@ -228,6 +228,26 @@ func TestRotation(t *testing.T) {
 	}
 }
 
+// TestRotationElsewhere: what another process sealed with the old key, before it
+// noticed the new one, opens for as long as all else.
+func TestRotationElsewhere(t *testing.T) {
+	dir, clock := t.TempDir(), newTestClock()
+	opts := &token.Options{TTL: 10 * time.Minute, Now: clock.Now}
+	a, b := openSigner(t, dir, opts), openSigner(t, dir, opts)
+	if err := a.Rotate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	clock.Add(time.Second - time.Millisecond)
+	late := mustSeal(t, b, "late", "")
+	if fresh := mustSeal(t, a, "", ""); late[3:8] == fresh[3:8] {
+		t.Fatal("the other signer noticed the new key at once")
+	}
+	clock.Add(10*time.Minute - time.Millisecond)
+	wantSealed(t, a, late, "", "late")
+	clock.Add(time.Millisecond)
+	wantRefused(t, a, late, "")
+}
+
 // keyCount reads the key file.
 func keyCount(t *testing.T, dir string) int {
 	t.Helper()
