@@ -168,6 +168,10 @@ func TestUnansweredStale(t *testing.T) {
 	p := dialWith(t, newServer(t, nil, s.command(newApprovals(t, mcpkit.Elicit)).Install), stateless, formCaps)
 	args := prepareArgs("a", "one")
 	q := ask(t, p, args)
+	r := p.send(t, "tools/call", fmt.Sprintf(`{"name":"put","arguments":%s,"requestState":%q,"inputResponses":{}}`, args, q.RequestState))
+	if !strings.Contains(string(r.Result), "approval_required") {
+		t.Errorf("without any answer: got %s %s", r.Result, r.Error)
+	}
 	s.set("a", "meanwhile")
 	if r := decodeReply(t, retry(t, p, args, q.RequestState, `{"action":"later"}`)); r.Error.Code != "proposal_stale" {
 		t.Errorf("got %+v, want proposal_stale", r)
