@@ -110,7 +110,7 @@ func lastOf(name string) (rest, word string, detailed bool) {
 		if trimmed := strings.TrimSuffix(word, "value"); trimmed != "" {
 			word = trimmed
 		}
-		if rest == "" || !slices.Contains(details, word) {
+		if !slices.Contains(details, word) {
 			break
 		}
 		detailed = true

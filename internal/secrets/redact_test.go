@@ -33,6 +33,8 @@ func TestRedact(t *testing.T) {
 		"notes password: plumjam please":                         "notes password: *** please",
 		"the token plum is at plum":                              "the token plum is at plum",
 		"with token=plum and plum again":                         "with token=*** and *** again",
+		"with token=plumjam in xplumjamx":                        "with token=*** in x***x",
+		"with token=abab in ababab":                              "with token=*** in ***",
 		"pin=7 of 77":                                            "pin=***",
 		"a server for keys and tokens":                           "a server for keys and tokens",
 		"":                                                       "",

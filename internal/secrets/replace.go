@@ -64,7 +64,7 @@ func Replace(text string, with Replacer) string {
 		return m[1] + m[2] + m[3] + prefix + with(m[2], rest)
 	})
 	text = replaceGroups(barePairs, text, func(m []string) string {
-		if strings.HasPrefix(m[4], "//") || StandsIn(m[4]) || isScheme(m[4]) || !isNamed(m[1], m[4]) {
+		if StandsIn(m[4]) || isScheme(m[4]) || !isNamed(m[1], m[4]) {
 			return m[0]
 		}
 		return m[1] + m[2] + m[3] + with(m[1], m[4])

@@ -105,6 +105,13 @@ var pairsTable = []struct {
 	{"AccountKey", "abc==", must},
 	{"--header=X-Key", "plumjam-1", must},
 	{"RANDOM_SEED", "1234", may},
+	{"tokenvalue", "abc", must},
+	{"myAuth", "plum-jam-7", must},
+	{"HTTPAuth", "plum-jam-7", must},
+	{"BY_PASS", "abc", may},
+	{"TOKEN", "4096", may},
+	{"PASSWORD", "1", may},
+	{"value", "abc", no},
 
 	// Names that say otherwise, or values that do.
 	{"MAX_TOKENS", "4096", no},
@@ -191,6 +198,11 @@ var pairsTable = []struct {
 	{"A", "0123456789abcdef01234567", may},                             // an id of a document
 	{"A", "/Users/Ann/Projects/MCP2024/server", no},
 	{"A", "/nix/store/k3x9m2p7q4w8z1v6b5n0t3r8aaaaaaaa-notes/bin/notes", may},
+	{"A", "99999999999999999999999999999999", may},
+	{"A", "ABCabcDEFdefGHIghiJKLjkl", no},
+	{"A", "sk-abcdefghijklmnop", may},
+	{"A", "notes/x.plumplumplum12", no},
+	{"TOKEN", "/abc", must},
 	{"A", "Pl1um2Jam3", may},
 	{"A", "SECRETPATHTOKEN1234", may},
 	{"A", "0123456789abcdef0123456789abcdef01234567", may},           // a commit
@@ -255,7 +267,27 @@ func TestParameters(t *testing.T) {
 	}
 }
 
+func TestIsDashed(t *testing.T) {
+	for arg, want := range map[string]bool{
+		"-Plum77jam": true, "--Plum77jam": true, "--a1b2c3d4": true, "-ab12345678": true, "-12345678": false,
+		"--http2-only": false, "--sha256-sum": false, "-v": false, "--Use1=Plum77jam": false, "--PLUM-JAM": false, "": false,
+	} {
+		if got := secrets.IsDashed(arg); got != want {
+			t.Errorf("%s: %v", arg, got)
+		}
+	}
+}
+
+// TestAllocations has what is asked of each value of a pasted text, and then what
+// is asked of those of a registration.
 func TestAllocations(t *testing.T) {
+	noted := testing.AllocsPerRun(100, func() {
+		secrets.Noted("GITHUB_PERSONAL_ACCESS_TOKEN")
+		secrets.NotedParameter("page")
+	})
+	if noted > 0 {
+		t.Errorf("%v allocations for notes", noted)
+	}
 	got := testing.AllocsPerRun(100, func() {
 		secrets.Is("GITHUB_PERSONAL_ACCESS_TOKEN", "plum-jam-7")
 		secrets.Is("NOTES_MODE", "read-only and quick")
