@@ -82,6 +82,41 @@ func TestReject(t *testing.T) {
 	}
 }
 
+// A person is told before deciding that a candidate, or what it replaces, is no
+// longer what was proposed.
+func TestApproveChanged(t *testing.T) {
+	t.Parallel()
+	f := sampleProject(t)
+	s := f.serve(t, structured, "--proposal-writer", "agent", "-approve", "command")
+	defer s.stop(t)
+	s.stage(t, f, "bulbs", "plans/painting.md", "# Plan\n")
+	proposed := s.good(t, "candidate_apply", prepare("bulbs"))
+	list := []string{"--project-root", string(f), "approve"}
+	approve := strings.Fields(proposed.ApprovalCommand)[1:]
+	for _, name := range []string{".mcpdocs/stage/bulbs/plans/painting.md", "plans/painting.md"} {
+		before := f.read(t, name)
+		f.write(t, name, "# Changed since\n")
+		out, stderr, code := clitest.Output(t, list...)
+		if code != 0 || !strings.Contains(out, "CANNOT BE APPROVED") || !strings.Contains(out, "plans/painting.md") {
+			t.Errorf("%s changed: approve ended with %d: %s%s", name, code, out, stderr)
+		}
+		if out, stderr, code := clitest.Output(t, approve...); code != 1 || out != "" || !strings.Contains(stderr, "plans/painting.md") {
+			t.Errorf("%s changed: approve ended with %d: %s%s", name, code, out, stderr)
+		}
+		f.write(t, name, before)
+		s.refused(t, "approval_pending", "candidate_apply", apply(proposed.ProposalToken))
+	}
+	if out, stderr, code := clitest.Output(t, list...); code != 0 || strings.Contains(out, "CANNOT") {
+		t.Errorf("as proposed: approve ended with %d: %s%s", code, out, stderr)
+	}
+	if _, stderr, code := clitest.Output(t, approve...); code != 0 {
+		t.Errorf("as proposed: approve ended with %d: %s", code, stderr)
+	}
+	if done := s.good(t, "candidate_apply", apply(proposed.ProposalToken)); done.CommandStatus != "applied" || f.read(t, "plans/painting.md") != "# Plan\n" {
+		t.Errorf("applied %+v", done)
+	}
+}
+
 // A token stands for the bytes that were proposed: other bytes are refused, and
 // nothing of the approval is used up.
 func TestApprovedBytes(t *testing.T) {

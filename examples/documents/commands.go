@@ -8,9 +8,11 @@ import (
 	"path"
 
 	"github.com/mcpcontract/mcpcontract/internal/rootfs"
+	"github.com/mcpcontract/mcpcontract/mcpkit/candidates"
 )
 
-// decide lists what waits for approval, approves or rejects it.
+// decide lists what waits for approval, approves or rejects it. A candidate that
+// is no longer what was proposed is shown as such, and cannot be approved.
 func (c *config) decide(ctx context.Context, w io.Writer, ids []string) (err error) {
 	p, err := open(c.root, "")
 	if err != nil {
@@ -32,7 +34,9 @@ func (c *config) decide(ctx context.Context, w io.Writer, ids []string) (err err
 		_, err := fmt.Fprintln(w, "nothing waits for approval")
 		return err
 	}
-	return p.approvals(c.approve).Decide(ctx, w, ids)
+	approvals := p.approvals(c.approve)
+	approvals.Recheck = candidates.Recheck(p.area, p.candidates())
+	return approvals.Decide(ctx, w, ids)
 }
 
 // patch prints a changeset for who carries it out, such as by

@@ -171,6 +171,11 @@ func (s *served) approvals(by mcpkit.Approver) *mcpkit.Approvals {
 	}
 }
 
+// candidates says what the project file does of candidates.
+func (s *served) candidates() *candidates.Options {
+	return &candidates.Options{Authorized: s.file.Authorized}
+}
+
 // shellQuote writes a path as one word of a shell.
 func shellQuote(path string) string {
 	plain := func(r rune) bool {
@@ -189,7 +194,7 @@ func (s *served) server(c *config) (*mcp.Server, error) {
 	if s.writer == nil {
 		area = nil
 	}
-	features := []mcpkit.Feature{nil, candidates.Feature(area, s.approvals(c.approve), &candidates.Options{Authorized: s.file.Authorized})}
+	features := []mcpkit.Feature{nil, candidates.Feature(area, s.approvals(c.approve), s.candidates())}
 	if s.templates != nil {
 		others = append(others, "template_get_many")
 		features = append(features, s.templates.Install)
