@@ -15,6 +15,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
@@ -22,9 +23,6 @@ const (
 	maxHeader   = 64 << 10
 	maxBatch    = 64 << 10 // some hundred calls, which all run at once
 	idleTimeout = 2 * time.Minute
-
-	// parseError answers a body that is no message, nor anything else of which the id could be known.
-	parseError = `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"the body is not one JSON value"}}`
 )
 
 // Serve serves connections from l until ctx ends, and closes l. Then it takes no new requests, ends streams, lets calls
@@ -137,7 +135,10 @@ func (h *HTTPHandler) readBody(w http.ResponseWriter, r *http.Request) bool {
 	case len(body) > maxBatch && bytes.HasPrefix(bytes.TrimSpace(body), []byte("[")):
 		h.refuse(w, r, http.StatusRequestEntityTooLarge, fmt.Sprintf("a batch may have at most %d bytes", maxBatch))
 	case r.Method == http.MethodPost && len(body) > 0 && !json.Valid(body):
-		h.refuseBody(w, r)
+		// The SDK would take a value at its beginning and leave out the rest.
+		h.refuseBody(w, r, "null", jsonrpc.CodeParseError, "the body is not one JSON value")
+	case r.Method == http.MethodPost && !keepsID(body):
+		h.refuseBody(w, r, string(idOf(body)), jsonrpc.CodeInvalidRequest, wantID)
 	default:
 		r.Body = io.NopCloser(bytes.NewReader(body))
 		return true
@@ -145,13 +146,13 @@ func (h *HTTPHandler) readBody(w http.ResponseWriter, r *http.Request) bool {
 	return false
 }
 
-// refuseBody answers a body that is not one JSON value. The SDK would take a value at its beginning and leave out the
-// rest.
-func (h *HTTPHandler) refuseBody(w http.ResponseWriter, r *http.Request) {
-	h.noteRefusal(r, http.StatusBadRequest, "the body is not one JSON value")
+// refuseBody answers a body that the SDK would not answer, or not under its id.
+func (h *HTTPHandler) refuseBody(w http.ResponseWriter, r *http.Request, id string, code int64, message string) {
+	h.noteRefusal(r, http.StatusBadRequest, message)
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(http.StatusBadRequest)
-	_, _ = io.WriteString(w, parseError) // a client that has gone needs no answer
+	// A client that has gone needs no answer.
+	_, _ = fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"error":{"code":%d,"message":%q}}`, id, code, message)
 }
 
 // A patientWriter gives the client some time for each piece of a reply, instead of a time for all of it: a reply may be

@@ -401,6 +401,13 @@ func TestHTTPBody(t *testing.T) {
 			}
 		}
 	}
+	for _, id := range []string{"9007199254740993", "1.5"} {
+		lost := strings.Replace(whoamiMessage, `"id":`, `"id":`+id+`,"was":`, 1)
+		want := `{"jsonrpc":"2.0","id":` + id + `,"error":{"code":-32600,"message":"an id has to be a text, or a whole number between -2^53 and 2^53"}}`
+		if status, reply := session.post(t, lost); status != http.StatusBadRequest || strings.TrimSpace(reply) != want {
+			t.Errorf("id %s: got %d %s, want %s", id, status, reply, want)
+		}
+	}
 	if status, reply := session.post(t, " \n"+whoamiMessage+"\r\n "); status != http.StatusOK {
 		t.Errorf("white space around it: got %d %s", status, reply)
 	}

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"strconv"
 	"sync"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -19,7 +20,8 @@ const maxStdioLine = mcp.DefaultMaxLineLength
 
 // StdioTransport serves one client over lines of standard input and output.
 // Unlike [mcp.StdioTransport] it outlives a line that is no message: one that
-// is not JSON, is nested too deep, is longer than 16 MiB, or is a batch. Such a
+// is not JSON, is nested too deep, is longer than 16 MiB, is a batch, or has an
+// id that the SDK would not give back, such as a number beyond 2^53. Such a
 // line is answered with the protocol's error -32700 or -32600, under the id of
 // the request where one can be read, and calls under way go on.
 //
@@ -130,7 +132,27 @@ func refusal(line []byte) *jsonrpc.Error {
 	if _, err := jsonrpc.DecodeMessage(trimmed); err != nil {
 		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "the line is not a JSON-RPC 2.0 message, or nested too deep"}
 	}
+	if !keepsID(trimmed) {
+		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: wantID}
+	}
 	return nil
+}
+
+// wantID refuses a message that would be answered under another id than its own.
+const wantID = "an id has to be a text, or a whole number between -2^53 and 2^53"
+
+// keepsID reports whether a reply to a message can have the message's own id: the
+// SDK reads numbers as float64, and takes an id of another kind for none.
+func keepsID(message []byte) bool {
+	const most = 1 << 53
+	var m struct {
+		ID json.RawMessage `json:"id"`
+	}
+	if json.Unmarshal(message, &m) != nil || len(m.ID) == 0 || m.ID[0] == '"' || string(m.ID) == "null" {
+		return true
+	}
+	n, err := strconv.ParseInt(string(m.ID), 10, 64)
+	return err == nil && -most <= n && n <= most
 }
 
 // refuse answers a line. A notification or a response gets an answer too, under

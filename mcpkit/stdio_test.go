@@ -58,6 +58,11 @@ func TestStdioOutlivesBadLines(t *testing.T) {
 		{"batch", `[{"jsonrpc":"2.0","id":1,"method":"ping"}]`, "null", -32600},
 		{"other version", `{"jsonrpc":"1.0","id":3,"method":"ping"}`, "3", -32600},
 		{"id that is an object", `{"jsonrpc":"2.0","id":{},"method":"ping"}`, "null", -32600},
+		{"id that is true", `{"jsonrpc":"2.0","id":true,"method":"ping"}`, "null", -32600},
+		{"id that is a fraction", `{"jsonrpc":"2.0","id":1.5,"method":"ping"}`, "1.5", -32600},
+		{"id that a float64 cannot hold", `{"jsonrpc":"2.0","id":9007199254740993,"method":"ping"}`, "9007199254740993", -32600},
+		{"id below all of them", `{"jsonrpc":"2.0","id":-9007199254740993,"method":"ping"}`, "-9007199254740993", -32600},
+		{"id over 64 bits", `{"jsonrpc":"2.0","id":18446744073709551616,"method":"ping"}`, "18446744073709551616", -32600},
 		{"long id", `{"jsonrpc":"1.0","id":"` + strings.Repeat("i", 500) + `","method":"ping"}`, "null", -32600},
 		{"no method", `{"jsonrpc":"2.0"}`, "null", -32600},
 		{"deep arguments", deep, "7", -32600},
@@ -84,6 +89,12 @@ func TestStdioOutlivesBadLines(t *testing.T) {
 		want := `{"jsonrpc":"2.0","id":"still there","result":{}}` + "\n"
 		if diff := cmp.Diff(want, receive()); diff != "" {
 			t.Fatalf("%s: the session does not go on (-want +got):\n%s", test.name, diff)
+		}
+	}
+	for _, id := range []string{"9007199254740992", "-9007199254740992", `""`} {
+		send(`{"jsonrpc":"2.0","id":` + id + `,"method":"ping"}`)
+		if got, want := receive(), `{"jsonrpc":"2.0","id":`+id+`,"result":{}}`+"\n"; got != want {
+			t.Errorf("id %s: got %s", id, got)
 		}
 	}
 	toServer.Close()
