@@ -55,15 +55,23 @@ func TestSecretsOfAText(t *testing.T) {
 		{"two of one name", `{"command":"x","args":["--token","canary-1","--token","canary-2"]}`, "canary-", `["--token","${ACME_FILES_TOKEN}","--token","${ACME_FILES_TOKEN_2}"]`},
 		{"a name that the entry reads itself", `{"command":"x","args":["${TOKEN}"],"env":{"TOKEN":"canary-1"}}`, "canary-1", `"env":{"TOKEN":"${ACME_FILES_TOKEN}"}`},
 
+		{"a password that is a number", `{"command":"x","env":{"DB_PASSWORD":"4711"},"args":["--smtp-pass","c4x"]}`, "4711", `"--smtp-pass","${ACME_FILES_SMTP_PASS}"`},
+		{"a name with more behind", `{"command":"x","env":{"API_KEY_PROD":"c4","PRIVATE_KEY_BASE64":"Y2FuYXJ5"}}`, "Y2FuYXJ5", `"API_KEY_PROD":"${API_KEY_PROD}"`},
+		{"a prefix that is not known", `{"command":"x","args":["acme_live_k3x9m2p7q4w8z1v6b5n0t3r8"]}`, "k3x9m2p7", `["${ACME_FILES}"]`},
+		{"a private key in a script", `{"command":"sh","args":["-c","KEY='-----BEGIN PRIVATE KEY-----\ntoken=canary-1\n-----END PRIVATE KEY-----' run"]}`, "canary-1", `KEY='${ACME_FILES}' run`},
+
 		{"a word that is a password", `{"command":"npx","args":["server-postgres"],"env":{"PGPASSWORD":"postgres"}}`, `:"postgres"`, `["server-postgres"]`},
 		{"references", `{"command":"x","args":["--token","${A}","--key=$B"],"env":{"TOKEN":"${env:C}","KEY":"pre-${D}"},"disabled":true}`, "_2", `["--token","${A}","--key=$B"],"env":{"KEY":"pre-${D}","TOKEN":"${C}"}`},
 		{"placeholders", `{"command":"x","env":{"API_KEY":"YOUR_API_KEY","TOKEN":"<your-token>"},"args":["--token","sk-xxxxxxxxxxxxxxxxxxxxxxxx"]}`, "${", `"API_KEY":"YOUR_API_KEY","TOKEN":"<your-token>"`},
 		{"placeholders in other places", `{"url":"https://x.example.com/mcp?key=YOUR_KEY","headers":{"Authorization":"Bearer $(cat ~/.tok)","X-Api-Key":"[your key]","X-Token":"Bearer YOUR_TOKEN"}}`, "${", `?key=YOUR_KEY`},
 		{"switches and small numbers", `{"command":"x","args":["--auth","true"],"env":{"MAX_TOKENS":"4096","USE_TOKEN":"true"}}`, "${", `"MAX_TOKENS":"4096"`},
+		{"names that end otherwise", `{"command":"x","env":{"KEYBOARD":"us-international","AUTHOR":"ann-of-acme","PASSTHROUGH":"everything","MONKEY":"bananas-all-day","SSH_KEY_PATH":"/home/ann/.ssh/id"}}`, "${", `"MONKEY":"bananas-all-day"`},
+		{"files of secrets", `{"command":"x","args":["--key","/etc/acme/key.pem"],"env":{"GOOGLE_APPLICATION_CREDENTIALS":"/home/ann/account.json","SSH_KEY":"~/.ssh/id_ed25519"}}`, "${", `"--key","/etc/acme/key.pem"`},
+		{"sentences", `{"command":"x","env":{"TITLE":"Key metrics of the year","HELP":"Basic authentication"},"args":["npx","secret-manager-mcp-server-tools"]}`, "${", `"TITLE":"Key metrics of the year"`},
 		{"names of models, commits and images", `{"command":"x","args":["--model","claude-sonnet-4-5-20250929","acme/mcp-token:latest","git+https://x.example.com/a@0123456789abcdef0123456789abcdef01234567"],"env":{"ID":"123e4567-e89b-12d3-a456-426614174000"}}`, "${", `"acme/mcp-token:latest"`},
 		{"options after an option", `{"command":"x","args":["--use-token","--http2-only","--token","--sha256-sum","-v"]}`, "${", `["--use-token","--http2-only","--token","--sha256-sum","-v"]`},
 		{"a path that can be read", `{"url":"https://x.example.com/v2/mcp-server-2024-11-05/0123456789abcdef0123456789abcdef01234567"}`, "${", `/v2/mcp-server-2024-11-05/`},
-		{"a key that is none", `{"command":"x","args":["--sort-key","name","monkey=1"]}`, "${", `["--sort-key","name","monkey=1"]`},
+		{"a key that is none", `{"command":"x","args":["--sort-key","created_at","monkey=1","--auth","kerberos"]}`, "${", `["--sort-key","created_at","monkey=1","--auth","kerberos"]`},
 	}
 	d := newDesk(t)
 	p := wiretest.Dial(t, d.server(t), wiretest.Stateless, "codex")

@@ -38,6 +38,8 @@ func TestPartsOfValues(t *testing.T) {
 		{"a cookie", normalize.Pair{}, []string{"-H", "Cookie: sid=plumjam; x=y"}, "plumjam"},
 		{"a shell's variable", normalize.Pair{}, []string{"-c", "export TOKEN=plumjam && run"}, "plumjam"},
 		{"a part of a path", normalize.Pair{}, []string{"--url=https://orchard.example/s/Pl12um34Ja56mx78/mcp"}, "Pl12um34Ja56mx78"},
+		{"a random argument", normalize.Pair{}, []string{"Zq7Vt2Lm9Rx4Kc8Wb3Nd6Hf1"}, "Zq7Vt2Lm9Rx4Kc8Wb3Nd6Hf1"},
+		{"a prefix of a service", normalize.Pair{}, []string{"--note", "use SG.FAKEfake01.FAKEfake02 here"}, "SG.FAKEfake01.FAKEfake02"},
 		{"a parameter", normalize.Pair{}, []string{"https://orchard.example/mcp?page=2&profile=red-Zq81xL"}, "red-Zq81xL"},
 	}
 	for _, test := range tests {
