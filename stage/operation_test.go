@@ -1,6 +1,7 @@
 package stage_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -213,6 +214,31 @@ func TestBadPlans(t *testing.T) {
 				t.Errorf("project (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// TestPlanRefuses: what could not be promoted is refused when it is planned.
+func TestPlanRefuses(t *testing.T) {
+	p := newProject(t, allowDocs(), map[string]string{"docs/Other.md": "other"})
+	p.prepare(t, "one", map[string]string{"docs/a.md": "a"})
+	m, err := p.area.Inspect(t.Context(), "one")
+	must(t, err)
+	for _, tt := range []struct {
+		name      string
+		generated []stage.Generated
+		remove    []string
+		want      stage.Code
+		paths     []string
+	}{
+		{"removing what is not there", nil, []string{"docs/none.md"}, stage.CodePlan, []string{"docs/none.md"}},
+		{"another spelling of what is there", []stage.Generated{{Path: "docs/other.md"}}, nil, stage.CodeCollision, []string{"docs/Other.md", "docs/other.md"}},
+		{"removing what is written", nil, []string{"docs/a.md"}, stage.CodeCollision, []string{"docs/a.md"}},
+	} {
+		_, err := p.area.Plan(t.Context(), m, tt.generated, tt.remove)
+		e, ok := errors.AsType[*stage.Error](err)
+		if !ok || e.Code != tt.want || e.Subject != "one" || !cmp.Equal(e.Paths, tt.paths) {
+			t.Errorf("%s: got %v, want %s with %q", tt.name, err, tt.want, tt.paths)
+		}
 	}
 }
 
