@@ -56,6 +56,9 @@ const (
 	// CodeDangling means that the project would have a link or a dependency
 	// to an id that no node has, because of the changeset (P).
 	CodeDangling Code = "dangling_reference"
+	// CodeSection means that a link would name a section that its target has not,
+	// because of the changeset. It is the code of a [Problem] only, and a warning.
+	CodeSection Code = "dangling_section"
 	// CodeCycle means that nodes would depend on each other, or one on itself,
 	// because of the changeset (P).
 	CodeCycle Code = "dependency_cycle"
@@ -160,6 +163,7 @@ func (c Code) text() string {
 		CodePathRepeats:    "the path repeats the docs folder, which it is relative to; leave the folder out",
 		CodePath:           "path refused",
 		CodeDangling:       "a reference leads nowhere",
+		CodeSection:        "a link names a section that is not there",
 		CodeCycle:          "nodes depend on each other",
 		CodeProposal:       "the proposal is not valid",
 		CodeView:           "no such view is declared",

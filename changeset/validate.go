@@ -33,6 +33,8 @@ const (
 //     was bound to the name of the writer in this process, or Options.Policy,
 //     does not allow it,
 //   - too_large, too_many: it goes beyond Options,
+//   - dangling_section, a warning: a link of the form [[id#section]] that is new,
+//     or led to a section, leads to none afterwards; at most 100 for one file,
 //   - path_repeats_docs, a warning: a path begins with the docs folder that it is
 //     relative to, where the project has no folder of that name,
 //   - what the validators say, as errors or as warnings.
@@ -66,6 +68,9 @@ func (s *Store) validate(ctx context.Context, r *record, snap *Snapshot) (Valida
 	c.policies()
 	c.limits()
 	c.misplaced()
+	if err := c.sections(ctx); err != nil {
+		return Validation{}, err
+	}
 	for _, v := range s.opts.Validators {
 		if err := ctx.Err(); err != nil {
 			return Validation{}, err
