@@ -75,7 +75,8 @@
 // approvals gets only the id, which is a keyed digest. So a token can be applied after a restart, or by another process. At
 // most 32 texts of 60 KiB are kept for at most a day, and the text goes when it has been applied.
 //
-// The notes of a proposal are those of package normalize and three more, each with a name: sealed, a secret of the text that
+// The notes of a proposal are those of package normalize, at most 20 about the text as a whole before those about its
+// server, and notes_omitted with the number of others, and three more, each with a name: sealed, a secret of the text that
 // the vault would keep; captured, a variable that the environment has and the vault would keep; from_vault, a secret that is
 // in the vault already, for whatever connection, and that this server would get.
 //

@@ -108,8 +108,7 @@ func (f *feature) normalize(_ context.Context, in normalizeArgs) (normalized, er
 		found = append(found, secrets...)
 		out.Servers = append(out.Servers, wireRecord(&server, in.OS))
 	}
-	clean := func(text string) string { return lift1(lifted(found).clean(text)) }
-	out.Notes = noteTexts(changeNotes(paste.Notes, clean))
+	out.Notes = noteTexts(cleanNotes(paste.Notes, found))
 	return out, nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/mcpcontract/mcpcontract/internal/canon"
@@ -44,6 +45,7 @@ type registration struct {
 // work is what carrying out a registration needs, beside what is shown.
 type work struct {
 	server   normalize.Server  // with references
+	notes    []normalize.Note  // about the text as a whole
 	sealed   []sealed          // taken out of the text
 	captured []string          // names to take over from the environment
 	fresh    map[string]string // values that are not in the vault yet
@@ -117,8 +119,20 @@ func (s *Store) source(ctx context.Context, in registerArgs, w *work) (*normaliz
 	if err != nil {
 		return nil, "", err
 	}
+	w.notes = notesOfText(paste)
 	found, err := choose(paste, in.Name)
 	return found, text, err
+}
+
+// notesOfText are the notes about a text as a whole, without the secrets of any of
+// its servers.
+func notesOfText(paste *normalize.Paste) []normalize.Note {
+	var found []sealed
+	for i := range paste.Servers {
+		_, secrets := lift(&paste.Servers[i], func(string, string) bool { return true })
+		found = append(found, secrets...)
+	}
+	return cleanNotes(paste.Notes, found)
 }
 
 // referenced looks a reference up, once: what is approved, and later computed
@@ -260,7 +274,12 @@ func (s *Store) propose(ctx context.Context, w *work) (mcpkit.Proposal[registrat
 			w.open = append(w.open, name)
 		}
 	}
-	all := slices.Concat(w.server.Notes, changeNotes(notes, lifted(w.sealed).clean))
+	all := slices.Concat(w.notes[:min(len(w.notes), maxListed)], w.server.Notes, changeNotes(notes, lifted(w.sealed).clean))
+	if more := len(w.notes) - maxListed; more > 0 {
+		all = append(all, normalize.Note{
+			Code: noteOmitted, Subject: strconv.Itoa(more), Message: "there are so many more notes about the text as a whole; normalize_config lists them",
+		})
+	}
 	p.Notes = s.noteLines(w, all, sources)
 	record, err := json.Marshal(&w.server)
 	if err != nil {

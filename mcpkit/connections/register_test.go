@@ -2,6 +2,7 @@ package connections_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -103,5 +104,46 @@ func TestServersOfOneText(t *testing.T) {
 	}
 	if list, raw := call(t, p, "list_servers", m{}); len(list.Items) != 2 {
 		t.Error(raw)
+	}
+}
+
+// TestNotesOfTheText holds that a proposal tells what was repaired in the text as a
+// whole, without a secret of another server of it, and not without end.
+func TestNotesOfTheText(t *testing.T) {
+	t.Parallel()
+	var many strings.Builder
+	for i := range 30 {
+		fmt.Fprintf(&many, `"k%d": 1, "k%d": 2, `, i, i)
+	}
+	tests := []struct {
+		name, text string
+		want       []string // in the notes
+	}{
+		{"repairs", "Here it is:\n```json\n{\"mcpServers\": {\"notes\": {\"command\": \"acme\",},}, // yes\n}\n```\n", []string{
+			"markdown_fences:1", "trailing_commas_removed", "comments_stripped",
+		}},
+		{"a name twice", `{"mcpServers": {"notes": {"command": "old"}, "notes": {"command": "new"}}}`, []string{"duplicate_key:mcpServers.notes"}},
+		{"a secret elsewhere", `{"` + canary + `": 1, "` + canary + `": 2, "mcpServers": {"notes": {"command": "acme"}, "other": {"command": "x", "env": {"TOKEN": "` + canary + `"}}}}`, []string{"duplicate_key:${TOKEN}"}},
+		{"very many", `{` + many.String() + `"mcpServers": {"notes": {"command": "acme"}}}`, []string{"duplicate_key:k0", "duplicate_key:k19", "notes_omitted:11: "}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			d := newDesk(t)
+			p := wiretest.Dial(t, d.server(t), wiretest.Stateless, "codex")
+			name := "notes"
+			if strings.HasPrefix(tt.name, "a name") {
+				name = "notes#2"
+			}
+			r, raw := call(t, p, "register_server", prepare(m{"text": tt.text, "name": name}))
+			if r.ProposalToken == "" {
+				t.Fatal(raw)
+			}
+			without(t, raw, canary, "duplicate_key:k20")
+			for _, want := range tt.want {
+				if !strings.Contains(raw, `"`+want) {
+					t.Errorf("the notes lack %q: %s", want, raw)
+				}
+			}
+		})
 	}
 }

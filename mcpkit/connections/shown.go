@@ -12,9 +12,10 @@ import (
 
 // Codes of the notes that this package adds to those of package normalize.
 const (
-	noteSealed   = "sealed"     // a secret of the text, which the vault would keep under this name
-	noteCaptured = "captured"   // a name that the environment has, and the vault would keep
-	noteVault    = "from_vault" // a name that the vault has, for whatever connection it was meant
+	noteOmitted  = "notes_omitted" // how many notes about the text as a whole were left out
+	noteSealed   = "sealed"        // a secret of the text, which the vault would keep under this name
+	noteCaptured = "captured"      // a name that the environment has, and the vault would keep
+	noteVault    = "from_vault"    // a name that the vault has, for whatever connection it was meant
 )
 
 // envNames are the variables that a server gets.

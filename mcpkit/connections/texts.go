@@ -58,6 +58,12 @@ func changeAll(list *[]string, change func(string) string) {
 	}
 }
 
+// cleanNotes takes out of notes what was found in the servers of their text.
+func cleanNotes(list []normalize.Note, found []sealed) []normalize.Note {
+	l := lifted(found)
+	return changeNotes(list, func(text string) string { return lift1(l.clean(text)) })
+}
+
 // changeNotes also drops the texts that the notes say were left out of a record:
 // they are of no use here, and may be secret.
 func changeNotes(list []normalize.Note, change func(string) string) []normalize.Note {
