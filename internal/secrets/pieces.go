@@ -79,7 +79,7 @@ func (f *finder) parts(text string, depth int) {
 		return "${}" // which is not looked at again
 	})
 	for _, credentials := range schemes.FindAllString(text, -1) {
-		f.add(HeaderPieces(credentials)...)
+		f.add(headerPieces(credentials)...)
 	}
 	for _, address := range addresses.FindAllString(text, -1) {
 		f.address(address)
@@ -168,7 +168,7 @@ func (f *finder) json(name string, tree any, depth int) {
 func (f *finder) member(name, value string, depth int) {
 	switch {
 	case mayNamed(name, value):
-		f.add(HeaderPieces(value)...)
+		f.add(headerPieces(value)...)
 		f.add(value[len(scheme.FindString(value)):])
 		for piece := range strings.FieldsFuncSeq(value, isPieceEnd) {
 			if len(piece) >= minPiece && !Common(piece) {
@@ -184,9 +184,9 @@ func (f *finder) member(name, value string, depth int) {
 // isPieceEnd reports whether a character parts the pieces of a secret.
 func isPieceEnd(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(",;:|@&={}\"'", r) }
 
-// HeaderPieces gives the value of a header that may be a secret, what follows its
+// headerPieces gives the value of a header that may be a secret, what follows its
 // scheme, and the password of basic credentials.
-func HeaderPieces(value string) []string {
+func headerPieces(value string) []string {
 	out := []string{value}
 	scheme, rest, ok := strings.Cut(value, " ")
 	if !ok {
@@ -226,7 +226,7 @@ func (f *finder) args(args []string) {
 		case after != "" && (!strings.HasPrefix(arg, "-") || IsDashed(arg)) && mayNamed(after, arg):
 			f.add(arg)
 		case sep != "" && mayNamed(name, value):
-			f.add(HeaderPieces(strings.TrimSpace(value))...)
+			f.add(headerPieces(strings.TrimSpace(value))...)
 		case strings.Trim(value, "=") == "" && mayShaped(arg):
 			f.add(arg)
 		default:
@@ -254,21 +254,8 @@ func IsDashed(arg string) bool {
 	return mixed || turns(value) >= minTurns || !strings.HasPrefix(arg, "--") && strings.ContainsAny(value, letters+capitals)
 }
 
-// URLPieces gives what may be secret in an address: user and password, the values
-// of the query, the fragment, and random parts of the path, as they are written.
-// What is no address is a secret as a whole.
-func URLPieces(text string) []string {
-	if _, err := url.Parse(text); err != nil && !strings.Contains(text, "${") {
-		return []string{text}
-	}
-	var f finder
-	if strings.Contains(text, "://") {
-		f.address(text)
-	}
-	return f.found()
-}
-
-// address adds what may be secret in what begins like an address.
+// address adds what may be secret in an address: user and password, the values of
+// the query, the fragment, and random parts of the path, as they are written.
 func (f *finder) address(text string) {
 	a := cutAddress(text)
 	for part := range strings.SplitSeq(a.path, "/") {
@@ -306,7 +293,7 @@ func (f *finder) query(query, separators string) {
 		switch {
 		case !ok && mayShaped(name):
 			f.add(name)
-		case ok && (mayNamed(name, value) || !Common(value) || IsParameter(name, value)):
+		case ok && (mayNamed(name, value) || !Common(value) || isParameter(name, value)):
 			f.add(value)
 		}
 	}

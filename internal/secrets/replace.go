@@ -150,15 +150,15 @@ func replaceAuthority(authority string, with Replacer) string {
 // replaceParameter replaces the value of one parameter.
 func replaceParameter(param string, with Replacer) string {
 	name, value, ok := strings.Cut(param, "=")
-	if !ok || !IsParameter(name, value) {
+	if !ok || !isParameter(name, value) {
 		return param
 	}
 	return name + "=" + with(name, value)
 }
 
-// IsParameter is [Is] for a parameter of an address. There a name such as key or
+// isParameter is Is for a parameter of an address. There a name such as key or
 // code holds a secret, however short: what stands there for anything else has another name.
-func IsParameter(name, value string) bool {
+func isParameter(name, value string) bool {
 	switch strings.ToLower(name) {
 	case "key", "auth", "sig", "signature", "pwd", "pw", "pat", "code":
 		return !StandsIn(value) && !isSwitch(value) && !isCount(value)

@@ -16,7 +16,7 @@
 // reference, or refused. [Replace] and [ReplaceValue] find such values in texts.
 //
 // [May] is for what is shown to people: errors, reports, tables, what is told to
-// others. [Pieces] and its kin find such values in anything, [Redact] and
+// others. [Pieces] and [ArgPieces] find such values in anything, [Redact] and
 // [RedactArgs] hide them.
 //
 // # Names

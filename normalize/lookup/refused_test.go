@@ -273,6 +273,8 @@ func TestSecrets(t *testing.T) {
 		{"settings", `"command": "npx", "args": ["-y", "notes-mcp", "Server=db.example;Password=hunter2;Mode=fast"]`, []string{"hunter2"}, []string{"Password=${PASSWORD};Mode=fast"}},
 		{"harmless options", `"command": "npx", "args": ["-y", "notes-mcp", "--sort-key", "name", "--auth", "basic", "--use-token", "true", "--no-auth", "run", "--max-token=4096", "--key", "/etc/acme/key.pem"]`, []string{"${"}, []string{`"--sort-key","name","--auth","basic","--use-token","true","--no-auth","run","--max-token=4096","--key","/etc/acme/key.pem"`}},
 		{"to be filled in", `"command": "npx", "args": ["-y", "notes-mcp", "--api-key", "YOUR_API_KEY", "--token=<your-token>"]`, []string{"YOUR", "your"}, []string{`"--api-key","${API_KEY}","--token=${TOKEN}"`}},
+		{"default to be filled in", `"command": "npx", "args": ["-y", "notes-mcp", "${API_KEY:-YOUR_API_KEY}"]`, []string{"YOUR"}, []string{`"${API_KEY}"`}},
+		{"parameter to be filled in", `"command": "npx", "args": ["-y", "notes-mcp", "https://notes.example/mcp?api_key=YOUR_API_KEY&sig=change-me&mode=fast"]`, []string{"YOUR", "change"}, []string{"?api_key=${API_KEY}&sig=${SIG}&mode=fast"}},
 		{"one that begins with a dash", `"command": "npx", "args": ["-y", "notes-mcp", "--token", "-Zq81xLmP77"]`, []string{"Zq81"}, []string{`"--token","${TOKEN}"`}},
 		{"header in words", `"command": "npx", "args": ["-y", "notes-mcp", "-H", "Authorization:", "Bearer", "hunter2hunter2"]`, []string{"hunter2"}, []string{`"Authorization:","Bearer","${AUTHORIZATION}"`}},
 		{"random", `"command": "npx", "args": ["-y", "notes-mcp", "Zq7Vt2Lm9Rx4Kc8Wb3Nd6Hf1"]`, []string{"Zq7V"}, []string{`"notes-mcp","${SECRET}"`}},

@@ -14,17 +14,18 @@ var (
 	// onlyReferences tells a value that holds nothing of its own but the scheme of a
 	// header: references without defaults.
 	onlyReferences = regexp.MustCompile(`^(?:[Bb]earer |[Bb]asic |[Tt]oken )?(?:\$\{(?:input:)?[^{}:]+\})+$`)
+	parameters     = regexp.MustCompile(`[?&#][^=&#?\s]+=[^&#\s]*`)
 	defaults       = regexp.MustCompile(`\$\{[A-Za-z_][A-Za-z0-9_]*:-[^{}]*\}`)
 	plainReference = regexp.MustCompile(`\$\{(?:input:)?[^{}:]+\}`)
 	schemeName     = regexp.MustCompile(`^(?i:bearer|basic)$`)
 	schemeWord     = regexp.MustCompile(`^[A-Za-z]{1,16}$`)
 	addresses      = regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]*://[^\s"'<>]+`)
-	parameters     = regexp.MustCompile(`[?&#][^=&#?\s]+=[^&#\s]*`)
 )
 
-// isSecret tells whether a value is or holds a secret, by its name or its shape.
+// isSecret tells whether a value is or holds a secret, by its name or its shape, or
+// stands where one has to be filled in.
 func isSecret(name, value string) bool {
-	found := secrets.Is(name, value) || addresses.MatchString(value) && strings.Contains(value, "@")
+	found := isFilled(name, value) || addresses.MatchString(value) && strings.Contains(value, "@")
 	secrets.Replace(value, func(_, piece string) string {
 		found = true
 		return piece
@@ -32,8 +33,7 @@ func isSecret(name, value string) bool {
 	return found
 }
 
-// isFilled tells whether an argument is a secret by its name, or stands where one
-// has to be filled in.
+// isFilled is isSecret for a value that is no more than that.
 func isFilled(name, value string) bool {
 	value = strings.TrimSpace(value)
 	return secrets.Is(name, value) || secrets.Noted(name) && secrets.StandsIn(value)

@@ -30,10 +30,7 @@ func noValues(server *normalize.Server) (opened []string) {
 	c.env()
 	c.headers()
 	c.args()
-	server.URL = c.address("url", server.URL)
-	if server.Dialect != normalize.RegistryServer { // whose addresses are published
-		server.URL = c.shapes("url", server.URL)
-	}
+	server.URL = c.shapes("url", c.address("url", server.URL))
 	c.others()
 	if server.Equivalent != nil {
 		inner := *server.Equivalent
@@ -253,8 +250,7 @@ func (c *cleaner) secret(subject, option, value string) string {
 	return space + ref
 }
 
-// shapes takes pieces out of a text that have the shape of a secret, and defaults
-// of references that have.
+// shapes takes secrets out of a text, and out of the defaults of references.
 func (c *cleaner) shapes(subject, text string) string {
 	out := defaults.ReplaceAllStringFunc(text, func(ref string) string {
 		name, value, _ := strings.Cut(ref[2:len(ref)-1], ":-")
@@ -264,17 +260,21 @@ func (c *cleaner) shapes(subject, text string) string {
 		c.lifted(subject)
 		return c.open(name)
 	})
-	return secrets.ReplaceValue("", out, func(name, _ string) string {
-		c.lifted(subject)
+	published := subject == "url" && c.server.Dialect == normalize.RegistryServer
+	return secrets.ReplaceValue("", out, func(name, value string) string {
 		if name == "path" { // of an address: PATH is another thing
 			name = ""
 		}
+		if published && name == "" { // and only looks like one
+			return value
+		}
+		c.lifted(subject)
 		return c.open(strings.ToUpper(refName(name)))
 	})
 }
 
-// address takes secrets out of every address in a text: the user, and parameters
-// of such a name or shape.
+// address takes the user out of every address in a text, and what stands in the
+// place of a secret that has to be filled in.
 func (c *cleaner) address(subject, text string) string {
 	return addresses.ReplaceAllStringFunc(text, func(address string) string {
 		scheme, rest, _ := strings.Cut(address, "://")
@@ -288,10 +288,9 @@ func (c *cleaner) address(subject, text string) string {
 		}
 		return scheme + "://" + parameters.ReplaceAllStringFunc(rest, func(p string) string {
 			name, value, _ := strings.Cut(p[1:], "=")
-			if value == "" || onlyReferences.MatchString(value) || !isSecret(name, value) && !secrets.IsParameter(name, value) {
+			if !secrets.NotedParameter(name) || !secrets.StandsIn(value) || onlyReferences.MatchString(value) {
 				return p
 			}
-			c.lifted(subject)
 			return p[:1] + name + "=" + c.open(strings.ToUpper(refName(name)))
 		})
 	})

@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"net/url"
 	"slices"
 
 	"github.com/mcpcontract/mcpcontract/internal/secrets"
@@ -18,13 +19,16 @@ func secretsOf(l normalize.Launch, forwarded []normalize.Pair, hide []string) (a
 		marked = append(marked, secrets.Pieces(p.Name, p.Value)...)
 	}
 	for _, p := range l.Headers {
-		if !secrets.Common(p.Value) {
-			marked = append(marked, secrets.HeaderPieces(p.Value)...)
-		}
 		marked = append(marked, secrets.Pieces(p.Name, p.Value)...)
+		if !secrets.Common(p.Value) { // whatever it is for, the server alone gets it
+			marked = append(marked, secrets.Pieces("Authorization", p.Value)...)
+		}
 	}
 	marked = append(marked, secrets.ArgPieces(l.Args)...)
-	marked = append(marked, secrets.URLPieces(l.URL)...)
+	marked = append(marked, secrets.Pieces("", l.URL)...)
+	if _, err := url.Parse(l.URL); err != nil {
+		marked = append(marked, l.URL) // nobody can tell its parts
+	}
 	if l.OAuth != nil {
 		marked = append(marked, l.OAuth.ClientSecret)
 	}
