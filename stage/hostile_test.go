@@ -131,6 +131,21 @@ func TestChangedAfterApproval(t *testing.T) {
 	}
 }
 
+// TestRefusedLeavesNoDirectories: what a promotion made before it was refused
+// goes, those that are in others first.
+func TestRefusedLeavesNoDirectories(t *testing.T) {
+	p := newProject(t, allowDocs(), map[string]string{"docs/a.md": "a"})
+	p.prepare(t, "one", map[string]string{"docs/b.md": "b", "docs/x/y/z/c.md": "c", "docs/x/d.md": "d"})
+	plan := p.plan(t, "one", nil, nil)
+	p.write(t, ".mcpcontract/stage/one/docs/x/y/z/c.md", "C") // noticed when it is copied
+	before := p.tree(t)
+	_, err := p.area.Promote(t.Context(), plan)
+	wantCode(t, err, stage.CodeChanged)
+	if diff := cmp.Diff(before, p.tree(t)); diff != "" {
+		t.Errorf("project after refused promotion (-want +got):\n%s", diff)
+	}
+}
+
 // TestHostileCandidate puts what must not be staged into a candidate. Prepare
 // refuses before it removes anything, Inspect refuses, and Discard clears it
 // all without leaving the candidate.
