@@ -19,7 +19,7 @@ type changesetArgs struct {
 
 // changesetInfo is what replies say of a changeset: of a damaged one only which.
 type changesetInfo struct {
-	ChangesetID string    `json:"changesetId"`
+	ChangesetID string    `json:"changesetId" schema:"pattern=^cs-[a-z2-7]{26}$"`
 	Title       string    `json:"title,omitzero"`
 	Writer      string    `json:"writer,omitzero" jsonschema:"who may change it"`
 	Created     time.Time `json:"created,omitzero"`
@@ -178,7 +178,7 @@ type diffPart struct {
 }
 
 type diffPage struct {
-	ChangesetID string            `json:"changesetId"`
+	ChangesetID string            `json:"changesetId" schema:"pattern=^cs-[a-z2-7]{26}$"`
 	Items       []diffPart        `json:"items"`
 	NextCursor  string            `json:"nextCursor,omitempty" jsonschema:"pass it as cursor for the next page; absent on the last"`
 	Provenance  result.Provenance `json:"provenance"`
@@ -266,7 +266,7 @@ type previewArgs struct {
 }
 
 type preview struct {
-	ChangesetID string            `json:"changesetId"`
+	ChangesetID string            `json:"changesetId" schema:"pattern=^cs-[a-z2-7]{26}$"`
 	View        string            `json:"view"`
 	Path        string            `json:"path" jsonschema:"the page, relative to the project; give it to the person who reviews"`
 	SHA256      string            `json:"sha256" schema:"kind=sha256"`

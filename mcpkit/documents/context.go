@@ -26,7 +26,7 @@ type contextArgs struct {
 }
 
 type knownSource struct {
-	ID      string `json:"id" jsonschema:"the node"`
+	ID      string `json:"id" jsonschema:"the node" schema:"maxLength=1024"`
 	Section string `json:"section" jsonschema:"the section as it was delivered"`
 	SHA256  string `json:"sha256" jsonschema:"the digest that came with it" schema:"kind=sha256"`
 }

@@ -51,7 +51,7 @@ func (d *documents) createTool(in *mcpkit.Installer) mcpkit.Tool[createArgs, cre
 
 // proposed answers every proposal.
 type proposed struct {
-	ChangesetID string            `json:"changesetId"`
+	ChangesetID string            `json:"changesetId" schema:"pattern=^cs-[a-z2-7]{26}$"`
 	Operation   operation         `json:"operation" jsonschema:"all that the changeset now does to the node"`
 	Provenance  result.Provenance `json:"provenance"`
 }
