@@ -81,6 +81,62 @@ func TestConflictResolved(t *testing.T) {
 	wantCode(t, err, stage.CodeFinished)
 }
 
+// TestAbortRestores: an aborted operation leaves the old files with their modes,
+// and a file that somebody put into a directory that it made.
+func TestAbortRestores(t *testing.T) {
+	j, m := interrupted(t)
+	m.set("docs/sub/mine.md", "mine")
+	r, err := open(t, m).Abort(t.Context(), firstOperation)
+	must(t, err)
+	if !r.Undone || r.Kept != nil {
+		t.Errorf("abort gave %+v", r)
+	}
+	j.old["docs/sub/mine.md"] = "mine"
+	if diff := cmp.Diff(j.old, m.tree()); diff != "" {
+		t.Errorf("project after abort (-want +got):\n%s", diff)
+	}
+	for p := range j.old {
+		if info, err := m.Stat(p); err != nil || info.Mode != 0o644 {
+			t.Errorf("%s has mode %v, %v", p, info.Mode, err)
+		}
+	}
+}
+
+// TestLaterJournal: a whole journal with a field of another version is not
+// finished by halves, but left to a person.
+func TestLaterJournal(t *testing.T) {
+	_, m := interrupted(t)
+	data, err := m.ReadFile(areaDir+"/journal", 1<<20)
+	must(t, err)
+	_, text, _ := strings.Cut(string(data), "\n")
+	text, _, _ = strings.Cut(text, "\n")
+	m.set(areaDir+"/journal", stage.SealJournal(text))
+	before := m.clone()
+	_, err = open(t, m.clone()).Recover(t.Context())
+	must(t, err) // what was written as it was is good
+	m.set(areaDir+"/journal", stage.SealJournal(strings.Replace(text, "{", `{"later":1,`, 1)))
+	_, err = open(t, m).Recover(t.Context())
+	wantCode(t, err, stage.CodeDamaged)
+	if diff := cmp.Diff(before.tree(), m.tree()); diff != "" {
+		t.Errorf("project (-want +got):\n%s", diff)
+	}
+}
+
+// TestSameContent: a file that was replaced by one with the same bytes needs
+// nothing any more, not even the candidate.
+func TestSameContent(t *testing.T) {
+	old := map[string]string{"docs/a.md": "same", "docs/b.md": "old b", "docs/c.md": "old c"}
+	staged := map[string]string{"docs/a.md": "same", "docs/b.md": "new b", "docs/c.md": "new c"}
+	j := newJudge(t, newScenario(t, "same", old, staged, nil, nil), whole)
+	m := j.halfway()
+	must(t, m.Remove(areaDir+"/stage/candidate/docs/a.md"))
+	_, err := open(t, m).Recover(t.Context())
+	must(t, err)
+	if got := j.judge(m); got != isNew {
+		t.Errorf("the project is %s, want %s", got, isNew)
+	}
+}
+
 // TestLostFiles removes what an interrupted operation needs. A staged file is
 // copied once more; a generated one is gone, and the operation can be aborted.
 func TestLostFiles(t *testing.T) {
@@ -170,6 +226,11 @@ func TestApprovals(t *testing.T) {
 	if err != nil || len(names) != 3 {
 		t.Fatalf("receipts %q, %v", names, err)
 	}
+	renamed := strings.Replace(names[2], approval(4), approval(9), 1)
+	must(t, os.Rename(names[2], renamed))
+	_, _, err = p.area.Receipt(approval(9)) // nobody's decision
+	wantCode(t, err, stage.CodeDamaged)
+	must(t, os.Rename(renamed, names[2]))
 	must(t, os.WriteFile(names[2], []byte("spoiled"), 0o600))
 	_, _, err = p.area.Receipt(approval(4))
 	wantCode(t, err, stage.CodeDamaged)
