@@ -1,9 +1,9 @@
 package yamldoc
 
 // expand copies a tree with each alias replaced by a copy of what it names, and each merge key by the keys
-// it brings. Copies keep the positions of the text they were made from.
-func expand(root *Node, o *Options) (*Node, error) {
-	m := measurer{limit: o.MaxNodes, sizes: make(map[*Node]int)}
+// it brings; it may have left nodes. Copies keep the positions of the text they were made from.
+func expand(root *Node, o *Options, left int) (*Node, error) {
+	m := measurer{limit: o.MaxNodes, left: left, sizes: make(map[*Node]int)}
 	if _, err := m.size(root); err != nil {
 		return nil, err
 	}
@@ -14,7 +14,8 @@ func expand(root *Node, o *Options) (*Node, error) {
 // measurer finds out how large an expansion would be, without making it: the size of what an alias names is
 // counted once.
 type measurer struct {
-	limit int
+	limit int           // for messages
+	left  int           // how much the expansion may have
 	sizes map[*Node]int // by alias target; 0 while it is being measured
 }
 
@@ -28,7 +29,7 @@ func (m *measurer) size(n *Node) (int, error) {
 		if err != nil {
 			return 0, err
 		}
-		if sum += size; sum > m.limit {
+		if sum += size; sum > m.left {
 			return 0, fault(child, TooManyNodes, "more than %d values after aliases are expanded", m.limit)
 		}
 	}

@@ -3,6 +3,7 @@ package yamldoc_test
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -25,6 +26,7 @@ func TestLenient(t *testing.T) {
 		{"stated key wins when it comes later", "m: &m {x: 1, y: 2}\nn: {<<: *m, x: 3}\n", []string{"{m: {x: 1, y: 2}, n: {y: 2, x: 3}}"}, nil},
 		{"earlier merge wins", "p: &p {x: 1}\nq: &q {x: 2, y: 2}\nn: {<<: [*p, *q]}\n", []string{"{p: {x: 1}, q: {x: 2, y: 2}, n: {x: 1, y: 2}}"}, nil},
 		{"merge of a merge", "p: &p {x: 1}\nq: &q {<<: *p, y: 2}\nn: {<<: *q}\n", []string{"{p: {x: 1}, q: {x: 1, y: 2}, n: {x: 1, y: 2}}"}, nil},
+		{"a list as a key hides no merged key", "m: &m {\"\": 1}\nn: {[a]: 2, <<: *m}\n", []string{"{m: {: 1}, n: {[a]: 2, : 1}}"}, nil},
 		{"inline merge", "n: {<<: {x: 1}, y: 2}\n", []string{"{n: {x: 1, y: 2}}"}, nil},
 		{"unknown tag", "a: !env HOME\n", []string{"{a: HOME}"}, nil},
 		{"merge without a mapping", "n: {<<: 1}\n", nil, []string{"1:5 merge"}},
@@ -59,9 +61,21 @@ func TestLenientParseTakesOneDocument(t *testing.T) {
 }
 
 func TestParseAllLimitsTheWholeStream(t *testing.T) {
-	_, err := yamldoc.ParseAll([]byte("[a]\n--- [b]\n--- [c]"), &yamldoc.Options{MaxNodes: 5})
-	if diff := cmp.Diff([]string{"3:6 too_many_nodes"}, faults(err)); diff != "" {
-		t.Errorf("(-want +got)\n%s", diff)
+	for in, want := range map[string][]string{
+		"[a]\n--- [b]\n--- [c]":  {"3:6 too_many_nodes"},
+		"[a]\n--- [b]\n--- c":    nil,
+		"[a, b]\n--- [c]\n--- d": {"3:5 too_many_nodes"},
+		"c\n--- [&a [x], *a]":    {"2:14 too_many_nodes"},
+	} {
+		_, err := yamldoc.ParseAll([]byte(in), &yamldoc.Options{MaxNodes: 5})
+		if diff := cmp.Diff(want, faults(err)); diff != "" {
+			t.Errorf("%q (-want +got)\n%s", in, diff)
+		}
+		for _, f := range yamldoc.Faults(err) {
+			if f.Code == yamldoc.TooManyNodes && !strings.HasPrefix(f.Msg, "more than 5 values") {
+				t.Errorf("%q: message %q does not name the limit", in, f.Msg)
+			}
+		}
 	}
 }
 

@@ -111,8 +111,8 @@ func probe(src []byte, o *Options) error {
 		return nil
 	}
 	for _, cut := range [][]byte{cutAfterLine(head), cutAfterComma(head)} {
-		if doc, err := decode(yaml.NewDecoder(bytes.NewReader(cut))); err == nil {
-			if err := bound(doc, o); err != nil {
+		if doc, err := decode(yaml.NewDecoder(bytes.NewReader(cut))); err == nil && len(doc.Content) > 0 {
+			if err := bound(doc.Content[0], o, o.MaxNodes); err != nil {
 				return err
 			}
 		}

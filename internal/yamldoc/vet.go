@@ -9,9 +9,8 @@ import (
 // maxFaults is how many broken rules are reported for one text.
 const maxFaults = 1000
 
-// bound checks the limits on a tree that has not been expanded.
-func bound(root *Node, o *Options) error {
-	left := o.MaxNodes
+// bound checks the limits on a tree that has not been expanded and may have left nodes.
+func bound(root *Node, o *Options, left int) error {
 	return boundBelow(root, o, o.MaxDepth, &left)
 }
 
@@ -28,11 +27,8 @@ func boundBelow(n *Node, o *Options, depth int, left *int) error {
 	if n.Kind == MappingNode && len(n.Content)/2 > o.MaxKeys {
 		return fault(n.Content[2*o.MaxKeys], TooManyKeys, "more than %d keys in one mapping; write a list", o.MaxKeys)
 	}
-	if n.Kind != DocumentNode {
-		depth--
-	}
 	for _, child := range n.Content {
-		if err := boundBelow(child, o, depth, left); err != nil {
+		if err := boundBelow(child, o, depth-1, left); err != nil {
 			return err
 		}
 	}
@@ -125,7 +121,7 @@ func (s *keySet) add(before []*Node, key *Node) *Node {
 	if len(before)/2 >= smallMapping {
 		s.set = map[string]*Node{key.Value: key}
 		for i := 0; i < len(before); i += 2 {
-			if k := before[i]; s.set[k.Value] == nil {
+			if k := before[i]; k.Kind == ScalarNode && s.set[k.Value] == nil {
 				s.set[k.Value] = k
 			}
 		}

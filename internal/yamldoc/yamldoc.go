@@ -111,7 +111,7 @@ func Parse(src []byte, opts *Options) (*Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	root, err = settle(root, &o)
+	root, err = settle(root, &o, o.MaxNodes)
 	if root == nil {
 		return nil, err
 	}
@@ -138,6 +138,7 @@ func ParseAll(src []byte, opts *Options) ([]*Node, error) {
 		return nil, err
 	}
 	var out []*Node
+	left := o.MaxNodes // the limit holds for the stream, not for each document
 	for dec := yaml.NewDecoder(bytes.NewReader(src)); ; {
 		root, err := next(dec, src)
 		if errors.Is(err, io.EOF) {
@@ -146,15 +147,12 @@ func ParseAll(src []byte, opts *Options) ([]*Node, error) {
 		if err != nil {
 			return out, err
 		}
-		root, err = settle(root, &o)
+		root, err = settle(root, &o, left)
 		if err != nil {
 			return out, err
 		}
 		out = append(out, root)
-		// The limit holds for the stream, not for each document.
-		if o.MaxNodes -= count(root); o.MaxNodes <= 0 {
-			o.MaxNodes = 1
-		}
+		left -= count(root)
 	}
 }
 
@@ -200,13 +198,14 @@ func decode(dec *yaml.Decoder) (doc *Node, err error) {
 	return doc, nil
 }
 
-// settle brings a parsed tree into the form the mode promises. A nil node means that a limit was passed.
-func settle(root *Node, o *Options) (*Node, error) {
-	if err := bound(root, o); err != nil {
+// settle brings a parsed tree, which may have left nodes, into the form the mode promises. A nil node means that
+// a limit was passed.
+func settle(root *Node, o *Options, left int) (*Node, error) {
+	if err := bound(root, o, left); err != nil {
 		return nil, err
 	}
 	if o.Lenient {
-		return expand(root, o)
+		return expand(root, o, left)
 	}
 	return root, errors.Join(vet(root)...)
 }

@@ -50,6 +50,7 @@ func TestParse(t *testing.T) {
 		{"document marker", "---\na: 1\n...\n", "{a: 1}"},
 		{"quoted merge key is a key", `"<<": 1`, "{<<: 1}"},
 		{"carriage returns", "a: 1\r\nb: 2\r\n", "{a: 1, b: 2}"},
+		{"line break of Unicode", "a: \"x\u0085y\"\n", "{a: x y}"},
 		{"not ASCII", "путь: 文档/起点.md", "{путь: 文档/起点.md}"},
 	}
 	for _, tt := range tests {
@@ -87,6 +88,9 @@ func TestParseRefuses(t *testing.T) {
 		{"UTF-16", "\xff\xfea\x00", []string{"1:1 byte_order_mark"}},
 		{"NUL", "a: 1\nb: x\x00y\n", []string{"2:5 control_character"}},
 		{"C1 control", "a: \u0090\n", []string{"1:4 control_character"}},
+		{"no character", "a: \ufffe\n", []string{"1:4 control_character"}},
+		{"byte order mark inside", "a: \ufeff\n", []string{"1:4 control_character"}},
+		{"last C1 control", "a: \u009f\n", []string{"1:4 control_character"}},
 		{"not UTF-8", "a: 1\nбв: \xff\n", []string{"2:5 invalid_utf8"}},
 		{"colon on the first line", "a: b: c", []string{"1:5 syntax"}},
 		{"colon on a later line", "x: 1\na: b: c", []string{"2:5 syntax"}},
@@ -94,6 +98,7 @@ func TestParseRefuses(t *testing.T) {
 		{"unclosed quote", "x: 1\ny: \"abc\nz: 1\n", []string{"2:4 syntax"}},
 		{"tab", "x:\n\ty: 1", []string{"2:1 syntax"}},
 		{"bad escape", "x: 1\ny: \"\\q\"\n", []string{"2:5 syntax"}},
+		{"a character of several bytes", "x: 1\ny: \"z\" é\n", []string{"2:8 syntax"}},
 		{"indentation", "x: 1\n  y: 2\n", []string{"2:4 syntax"}},
 		{"reserved character", "a: 1\nb: @x", []string{"2:4 syntax"}},
 		{"unknown alias", "a: 1\nb: *bc", []string{"2:6 syntax"}},
@@ -106,6 +111,9 @@ func TestParseRefuses(t *testing.T) {
 		{"list as key", "? [a]\n: 1\n", []string{"1:3 key_not_scalar"}},
 		{"null as key", "~: 1\n", []string{"1:1 key_not_scalar"}},
 		{"repeated keys", "a: 1\nb: {c: 1, c: 2}\na: 3\n", []string{"2:11 duplicate_key", "3:1 duplicate_key"}},
+		{"list and empty text as keys", "? [a]\n: 1\n\"\": 2\n", []string{"1:3 key_not_scalar"}},
+		{"repeated among many keys", manyKeys(30) + "k00: 1\nk29: 1\nk30: 1\nk30: 2\n", []string{"31:1 duplicate_key", "32:1 duplicate_key", "34:1 duplicate_key"}},
+		{"list and empty text among many keys", "? [a]\n: 1\n" + manyKeys(30) + "\"\": 2\n", []string{"1:3 key_not_scalar"}},
 		{"several rules and a second document", "a: &x 1\na: 2\n---\nb\n", []string{"1:4 alias", "2:1 duplicate_key", "4:1 second_document"}},
 	}
 	for _, tt := range tests {
@@ -115,6 +123,64 @@ func TestParseRefuses(t *testing.T) {
 				t.Errorf("(-want +got)\n%s\n%v", diff, err)
 			}
 		})
+	}
+}
+
+// manyKeys writes n keys that differ, one on a line.
+func manyKeys(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "k%02d: 1\n", i)
+	}
+	return b.String()
+}
+
+// A repeated key names the line that has it first, also where it is repeated again and among many.
+func TestRepeatedKeysNameTheFirst(t *testing.T) {
+	_, err := yamldoc.Parse([]byte("a: 1\na: 2\n"+manyKeys(30)+"a: 3\n"), nil)
+	for _, f := range yamldoc.Faults(err) {
+		if want := `key "a" was given on line 1 already; remove one`; f.Msg != want {
+			t.Errorf("line %d: %q, want %q", f.Line, f.Msg, want)
+		}
+	}
+	if got := faults(err); len(got) != 2 {
+		t.Errorf("got %v, want two faults", got)
+	}
+}
+
+// A text with very many faults has them reported up to a number.
+func TestFaultsAreBounded(t *testing.T) {
+	_, err := yamldoc.Parse([]byte(strings.Repeat("a: 1\n", 3000)), nil)
+	if got := len(yamldoc.Faults(err)); got != 1000 {
+		t.Errorf("%d faults, want 1000", got)
+	}
+}
+
+// What is as large as the limits allow is read, by either way of checking them.
+func TestLimitsAllow(t *testing.T) {
+	deep := strings.Repeat("[", 32) + strings.Repeat("]", 32)
+	long := "a: " + deep + "\n"
+	for i := len(long); i < 512<<10; i = len(long) {
+		long += strings.Repeat("#", 99) + "\n"
+	}
+	for name, c := range map[string]struct {
+		in   string
+		opts yamldoc.Options
+	}{
+		"bytes":             {"a: 1", yamldoc.Options{MaxBytes: 4}},
+		"depth":             {deep, yamldoc.Options{}},
+		"depth of scalars":  {"a: {b: c}", yamldoc.Options{MaxDepth: 2}},
+		"depth by aliases":  {"a: &a [x]\nb: [*a]", yamldoc.Options{MaxDepth: 3, Lenient: true}},
+		"depth of an alias": {"a: &a x\nb: [*a]", yamldoc.Options{MaxDepth: 2, Lenient: true}},
+		"nodes":             {"[a, b, c, d]", yamldoc.Options{MaxNodes: 5}},
+		"nodes by aliases":  {"[&a [x], *a]", yamldoc.Options{MaxNodes: 5, Lenient: true}},
+		"keys":              {"{a: 1, b: 2}", yamldoc.Options{MaxKeys: 2}},
+		"keys by merging":   {"{<<: {a: 1}, b: 2}", yamldoc.Options{MaxKeys: 2, Lenient: true}},
+		"a long text":       {long, yamldoc.Options{MaxDepth: 33, MaxKeys: 100, MaxNodes: 6_000}},
+	} {
+		if _, err := yamldoc.Parse([]byte(c.in), &c.opts); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 
@@ -162,6 +228,7 @@ func TestLimits(t *testing.T) {
 		{"nodes", "[a, b, c, d]", &yamldoc.Options{MaxNodes: 4}, "1:11 too_many_nodes"},
 		{"nodes on one line", "- a: {x}\n- b: y", &yamldoc.Options{MaxNodes: 4}, "1:7 too_many_nodes"},
 		{"depth option", "a: [1]", &yamldoc.Options{MaxDepth: 1}, "1:4 too_deep"},
+		{"nodes by aliases", "[&a [x], *a]", &yamldoc.Options{Lenient: true, MaxNodes: 4}, "1:10 too_many_nodes"},
 		{"alias bomb", laughs, lenient, "7:11 too_many_nodes"},
 		{"merge bomb", merges, lenient, "7:4 too_many_nodes"},
 		{"alias of itself", "a: &a [*a]", lenient, "1:8 alias"},
