@@ -163,6 +163,16 @@ func TestContextPages(t *testing.T) {
 	}
 }
 
+// Bytes that are replaced in a page count as what is sent for them.
+func TestContextOfBrokenText(t *testing.T) {
+	text := strings.Repeat("\xffa", 500)
+	g := load(t, map[string]string{"a.md": text})
+	pieces, pages := readAll(t, g, docgraph.ContextRequest{ID: "a", MaxBytes: 512}) // which holds each page to its size
+	if got := join(pieces)["a"]; got != strings.ToValidUTF8(text, "\ufffd") || pages < 4 {
+		t.Errorf("%d pages, %q", pages, got)
+	}
+}
+
 // A section is whole on a page or begins one.
 func TestContextSections(t *testing.T) {
 	g := load(t, map[string]string{"a.md": "# One\n" + strings.Repeat("x", 150) + "\n# Two\n" + strings.Repeat("line\n", 300) + "# Three\n"})

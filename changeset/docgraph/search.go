@@ -36,10 +36,11 @@ type Hit struct {
 // Search returns the nodes that have every word of the query in their id,
 // title, tags, headings or text, and how many there are in all. A word finds
 // those that begin with it, without regard to case and accents. Whole words
-// count more than beginnings, and id and title more than tags, headings and
-// text, in that order; equals are in the order of their ids. The first skip
-// hits are left out, and at most limit are returned: 1 to 100, 0 means 20. The
-// error's code is query_invalid.
+// count more than beginnings, and a little more if they repeat, up to eight
+// times; id and title count more than tags, headings and text, in that order.
+// Equals are in the order of their ids. The first skip hits are left out, and at
+// most limit are returned: 1 to 100, 0 means 20. The error's code is
+// query_invalid.
 func (g *Graph) Search(query string, skip, limit int) (hits []Hit, total int, err error) {
 	phrase, words, err := parseQuery(query)
 	if err != nil {

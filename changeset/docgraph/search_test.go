@@ -24,7 +24,7 @@ func TestSearch(t *testing.T) {
 		"title.md":    "# Backup\n",
 		"tagged.md":   "---\ntitle: T\ntags: [backup]\n---\n",
 		"headed.md":   "# T\n## About backup\n",
-		"often.md":    "# T\nbackup and backup\n",
+		"two.md":      "# T\nbackup and backup\n",
 		"once.md":     "# T\none backup\n",
 		"begin.md":    "# T\nthe backups\n",
 		"other.md":    "# T\nreback up\n",
@@ -37,10 +37,12 @@ func TestSearch(t *testing.T) {
 		"front.md":    "---\nowner: hiddenword\n---\n",
 		"ligature.md": "# T\nﬁnal oﬃce\n",
 		"bytes.md":    "# T\ncaf\xe9 broken\n",
+		"eight.md":    "# T\n" + strings.Repeat("tidal ", 8) + "\n",
+		"many.md":     "# T\n" + strings.Repeat("tidal ", 80) + "\n",
 	})
 	tests := []struct{ query, want string }{
-		{"backup", "backup title both tagged headed often once begin"},
-		{"BACKUP!", "backup title both tagged headed often once begin"},
+		{"backup", "backup title both tagged headed two once begin"},
+		{"BACKUP!", "backup title both tagged headed two once begin"},
 		{"backup restore", "both"},
 		{"restore from backup", "both"},
 		{"quick restore", "both"},
@@ -56,6 +58,7 @@ func TestSearch(t *testing.T) {
 		{"frobnicate", "code"},
 		{"final office", "ligature"},
 		{"broken", "bytes"},
+		{"tidal", "eight many"}, // what repeats on and on is no better
 		{"hiddenword", ""},
 		{"backup nowhere", ""},
 	}

@@ -170,7 +170,7 @@ func (g *Graph) danglingSections(n *node, names sectionNames) []changeset.Proble
 		if to == nil || to.doc.page.Ambiguous || len(list) == maxDangling {
 			continue
 		}
-		if known := names.of(to.doc); !known[l.Section] && !known[page.Anchor(l.Section)] {
+		if !names.of(to.doc)[page.Anchor(l.Section)] {
 			p := problem(codeSection, changeset.SeverityWarning, n.Path, fmt.Sprintf("it links to the section %.160q of %.160q, which has none of that name", l.Section, l.ID))
 			p.ID = n.ID
 			list = append(list, p)
