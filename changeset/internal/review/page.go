@@ -97,15 +97,16 @@ func render(renderer string, m *Model) ([]byte, error) {
 		return nil, err
 	}
 	p := newPage(renderer, m)
-	if err := p.addProblems(t, m.Problems); err != nil {
-		return nil, err
-	}
+	anchors := map[string]string{}
 	if renderer == "review" {
-		err = p.addChanges(t, m.Changes)
+		anchors, err = p.addChanges(t, m.Changes)
 	} else {
 		err = p.addNodes(t, m.Nodes)
 	}
 	if err != nil {
+		return nil, err
+	}
+	if err := p.addProblems(t, m.Problems, anchors); err != nil {
 		return nil, err
 	}
 	var b bytes.Buffer
@@ -154,8 +155,17 @@ func created(m *Model) string {
 // clip makes a text of one line safe to show.
 func clip(s string) string { return visible(shorten(s, maxText), "") }
 
-// addProblems lists errors before others.
-func (p *pageView) addProblems(t *template.Template, problems []Problem) error {
+// A problemView is a problem and where the change is that it is about, if it is
+// about one.
+type problemView struct {
+	Problem
+
+	Anchor string
+}
+
+// addProblems lists errors before others. It is given where changes are, by the
+// paths of their files.
+func (p *pageView) addProblems(t *template.Template, problems []Problem, anchors map[string]string) error {
 	isError := func(q Problem) bool { return q.Severity == "error" }
 	for _, errors := range []bool{true, false} {
 		for _, q := range problems {
@@ -167,8 +177,8 @@ func (p *pageView) addProblems(t *template.Template, problems []Problem) error {
 			} else {
 				p.Warnings++
 			}
-			q = Problem{clip(q.Code), clip(q.Severity), clip(q.ID), clip(q.Path), clip(q.Message)}
-			if _, err := p.Problems.add(t, "problem", q); err != nil {
+			v := problemView{Problem{clip(q.Code), clip(q.Severity), clip(q.ID), clip(q.Path), clip(q.Message)}, anchors[q.Path]}
+			if _, err := p.Problems.add(t, "problem", v); err != nil {
 				return err
 			}
 		}
@@ -176,8 +186,10 @@ func (p *pageView) addProblems(t *template.Template, problems []Problem) error {
 	return nil
 }
 
-func (p *pageView) addChanges(t *template.Template, changes []Change) error {
-	counts := map[string]int{}
+// addChanges returns where the changes are that are shown, by the path of the
+// file, for a deleted node the one it had.
+func (p *pageView) addChanges(t *template.Template, changes []Change) (map[string]string, error) {
+	counts, anchors := map[string]int{}, map[string]string{}
 	for i := range changes {
 		v := newChange(i, &changes[i])
 		counts[v.Op]++
@@ -190,13 +202,16 @@ func (p *pageView) addChanges(t *template.Template, changes []Change) error {
 		p.Removed += v.Diff.Removed
 		shown, err := p.Articles.add(t, "change", v)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if !shown {
 			v.Anchor = ""
 		}
+		if at := cmp.Or(changes[i].NewPath, changes[i].OldPath); changes[i].NewPath != "" || anchors[at] == "" {
+			anchors[at] = v.Anchor // a path that one node leaves to another is the other's
+		}
 		if _, err := p.Contents.add(t, "entry", v); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	for _, op := range []string{"create", "update", "move", "delete"} {
@@ -204,5 +219,5 @@ func (p *pageView) addChanges(t *template.Template, changes []Change) error {
 			p.Totals = append(p.Totals, total{opWord(op), counts[op]})
 		}
 	}
-	return nil
+	return anchors, nil
 }

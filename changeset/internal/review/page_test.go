@@ -223,6 +223,35 @@ func TestProblemsFirst(t *testing.T) {
 	}
 }
 
+// A problem leads to the change that it is about, if the page shows one.
+func TestProblemLinks(t *testing.T) {
+	text := []byte("Text.\n")
+	m := &review.Model{
+		Changes: []review.Change{
+			{Op: "create", ID: "new", NewPath: "a.md", New: text},
+			{Op: "delete", ID: "old", OldPath: "a.md", Old: text},
+			{Op: "delete", ID: "gone", OldPath: "b.md", Old: text},
+			{Op: "move", ID: "moved", OldPath: "c.md", NewPath: "d.md", Old: text, New: text},
+		},
+	}
+	for _, p := range []string{"a.md", "b.md", "c.md", "d.md", "", "x\">y"} {
+		m.Problems = append(m.Problems, review.Problem{Code: "c", Severity: "error", ID: "n", Path: p, Message: "m"})
+	}
+	var got []string
+	for line := range strings.Lines(string(render(t, "review", m))) {
+		if _, where, ok := strings.Cut(line, `<span class="where">`); ok && strings.HasPrefix(line, `<li class="error">`) {
+			where, _, _ = strings.Cut(where, "</span>")
+			got = append(got, where)
+		}
+	}
+	want := []string{
+		`<a href="#change-1">n</a> (a.md)`, `<a href="#change-3">n</a> (b.md)`, `n (c.md)`, `<a href="#change-4">n</a> (d.md)`, `n`, `n (x&#34;&gt;y)`,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("where problems lead (-want +got):\n%s", diff)
+	}
+}
+
 func TestDigests(t *testing.T) {
 	text := textOf(parse(t, render(t, "review", sample())))
 	for _, want := range []string{strings.Repeat("9f", 32), strings.Repeat("1a", 32), strings.Repeat("a0", 32), strings.Repeat("b1", 32)} {
