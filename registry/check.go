@@ -145,8 +145,11 @@ func (c *checker) roots(field string, roots []ResourceRoot) {
 	}
 }
 
-// maxServed is the largest file that is served by default.
-const maxServed = 4 << 20
+// Limits of what package resolve serves by default.
+const (
+	maxServed         = 4 << 20   // of a file
+	maxServedManifest = 256 << 10 // of a manifest
+)
 
 // path compares a declared path with what is there and with its recorded status.
 func (c *checker) path(field, p string, dir bool) {
@@ -182,7 +185,12 @@ func (c *checker) manifest(repo *Repo) {
 		return
 	}
 	file := path.Join(repo.Path, repo.ManifestPath)
-	data, err := c.root.ReadFile(file, maxManifestBytes)
+	data, err := c.root.ReadFile(file, maxServedManifest)
+	if rootfs.CodeOf(err) == rootfs.TooLarge {
+		c.report(".manifest_path", ManifestInvalid, Reject, "the manifest %s has more than %d bytes, the most that is read; split what it holds",
+			quote(repo.ManifestPath), maxServedManifest)
+		return
+	}
 	if err != nil {
 		c.report(".manifest_path", ManifestMissing, Reject, "the manifest %s %s", quote(repo.ManifestPath), absence(err))
 		return

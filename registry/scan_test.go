@@ -147,6 +147,29 @@ func TestCheckLargeFile(t *testing.T) {
 	}
 }
 
+// TestCheckLargeManifest declares a manifest that is larger than what readers take.
+func TestCheckLargeManifest(t *testing.T) {
+	const limit, head = 256 << 10, "kind: repo_manifest\nrepo_id: svc\n"
+	for size, want := range map[int]string{
+		limit:     "",
+		limit + 1: "reject manifest_invalid <test>:4:5: repos[0].manifest_path: the manifest \"m.yaml\" has more than 262144 bytes, the most that is read; split what it holds (repo svc)\n",
+	} {
+		dir := workspace(t, []txtar.File{{Name: "svc/m.yaml", Data: []byte(head + strings.Repeat("#", size-len(head)))}})
+		text := "schema_version: \"1.0\"\nkind: workspace_registry\nrepos:\n  - {repo_id: svc, manifest_source: repo, manifest_path: m.yaml, owner: team}\n"
+		reg, err := registry.Parse([]byte(text), &registry.ParseOptions{File: "<test>", Root: dir})
+		if err != nil {
+			t.Fatal(report(problems(t, err)))
+		}
+		found, err := registry.Check(t.Context(), reg, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, report(found)); diff != "" {
+			t.Errorf("with %d bytes (-want +got)\n%s", size, diff)
+		}
+	}
+}
+
 // empty makes archive entries of empty files.
 func empty(names ...string) []txtar.File {
 	files := make([]txtar.File, len(names))

@@ -3,6 +3,7 @@ package resolve
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 
@@ -64,7 +65,11 @@ func (r *Repo) loadManifest(ctx context.Context) error {
 		case registry.PathInvalid, registry.PathWindows, registry.PathOutside:
 			code = ManifestPathRefused
 		}
-		r.notice(code, declared, "line %d, %s: %s", p.Line, clip(p.Field), wording.Clip(p.Message, maxReason))
+		place := fmt.Sprintf("line %d", p.Line)
+		if p.Field != "" {
+			place += ", " + clip(p.Field)
+		}
+		r.notice(code, declared, "%s: %s", place, wording.Clip(p.Message, maxReason))
 	}
 	return r.applyManifest(ctx)
 }

@@ -536,3 +536,16 @@ func TestScanFolderNamedAsFile(t *testing.T) {
 		t.Errorf("scan: got %v, %v, want 2 files", found, err)
 	}
 }
+
+// The notice of a faulty manifest says where the fault is.
+func TestManifestProblemPlace(t *testing.T) {
+	for text, want := range map[string]string{
+		"entrypoints: [docs/index.md, 7]\n": `line 4, entrypoints[1]: "7" is read as a number; put it in quotes`,
+		"---\na: 1\n":                       "line 5: a second document starts here; keep one document per file",
+	} {
+		repo := mustResolve(t, resolve.New(resolve.Static(workspace(t, withManifest+manifestHead+text)), nil), "svc")
+		if len(repo.Notices) != 1 || repo.Notices[0].Message != want {
+			t.Errorf("%q: got the notices %+v, want %q", text, repo.Notices, want)
+		}
+	}
+}
