@@ -200,6 +200,29 @@ func TestDeclinedAndGone(t *testing.T) {
 	}
 }
 
+// Two people who refuse the same proposal do not get into each other's way.
+func TestRefusedTwice(t *testing.T) {
+	for answer, want := range map[string]string{`{"action":"decline"}`: mcpkit.CodeDeclined, `{"action":"cancel"}`: mcpkit.CodeCanceled} {
+		s := newShelf()
+		approvals := newApprovals(t, mcpkit.Elicit)
+		p := dialWith(t, newServer(t, nil, s.command(approvals).Install), handshake, formCaps)
+		p.elicit = func(string) string {
+			list, err := approvals.Store.Pending(t.Context())
+			if err != nil || len(list) != 1 {
+				t.Errorf("Pending gave %d records and %v", len(list), err)
+				return answer
+			}
+			if err := approvals.Decide(t.Context(), new(strings.Builder), []string{"reject", list[0].Hash}); err != nil {
+				t.Error(err)
+			}
+			return answer
+		}
+		if code, message := p.callError(t, "put", prepareArgs("a", "one")); code != want {
+			t.Errorf("%s: got %s: %s, want %s", answer, code, message, want)
+		}
+	}
+}
+
 // What a person said no to is answered the same when it is sent again; a closed dialog is no decision.
 func TestRefusedAgain(t *testing.T) {
 	for answer, want := range map[string]string{`{"action":"decline"}`: mcpkit.CodeDeclined, `{"action":"cancel"}`: "approval_invalid"} {

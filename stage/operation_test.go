@@ -278,6 +278,26 @@ func TestBadPlans(t *testing.T) {
 	}
 }
 
+// TestLastOperation: the numbers of operations do not begin again.
+func TestLastOperation(t *testing.T) {
+	p := newProject(t, allowDocs(), nil)
+	p.prepare(t, "one", map[string]string{"docs/a.md": "a"})
+	plan := p.plan(t, "one", nil, nil)
+	last := ".mcpcontract/receipts/op-9999999998-aaaaaaaa.receipt"
+	p.write(t, last, "")
+	r, err := p.area.Promote(t.Context(), plan)
+	must(t, err)
+	if !strings.HasPrefix(r.Operation, "op-9999999999-") {
+		t.Errorf("the operation is %s", r.Operation)
+	}
+	p.write(t, ".mcpcontract/stage/one/docs/a.md", "b")
+	_, err = p.area.Promote(t.Context(), p.plan(t, "one", nil, nil))
+	wantCode(t, err, stage.CodeDamaged)
+	if diff := cmp.Diff(map[string]string{"docs/a.md": "a"}, p.tree(t)); diff != "" {
+		t.Errorf("project (-want +got):\n%s", diff)
+	}
+}
+
 // TestDigestCovers: no two plans that differ in anything have one digest, and
 // the approval is in none.
 func TestDigestCovers(t *testing.T) {
