@@ -169,7 +169,7 @@ func summary(id, digest string, list []stage.Change, verdicts []string) []string
 		}
 	}
 	lines := []string{
-		fmt.Sprintf("candidate %s: %d files, of which %d replace others", id, len(list), replaced),
+		fmt.Sprintf("candidate %s: files %d, new %d, replaced %d", id, len(list), len(list)-replaced, replaced),
 		"digest " + digest,
 	}
 	lines = append(lines, verdicts...)

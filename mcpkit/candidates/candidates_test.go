@@ -87,7 +87,7 @@ func TestValidators(t *testing.T) {
 	if err := approvals.Decide(t.Context(), &list, nil); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"candidate new-plan: 3 files, of which 0 replace others", "validator words: passed", "validator links: 2 links", "docs/index.txt (new, 8 bytes"} {
+	for _, want := range []string{"candidate new-plan: files 3, new 3, replaced 0", "validator words: passed", "validator links: 2 links", "docs/index.txt (new, 8 bytes"} {
 		if !strings.Contains(list.String(), want) {
 			t.Errorf("the list lacks %q:\n%s", want, list.String())
 		}
@@ -240,6 +240,26 @@ func TestDigestHasVerdicts(t *testing.T) {
 		digests[r.Proposal.Digest] = notes
 		if done, text := call(t, c, "candidate_apply", apply(r.ProposalToken)); done.Receipt == nil || done.Receipt.Digest != r.Proposal.Digest {
 			t.Errorf("%q: got %s, want the digest %s", notes, text, r.Proposal.Digest)
+		}
+	}
+}
+
+func TestSummaryOfOneFile(t *testing.T) {
+	p := newProject(t)
+	p.by = mcpkit.OutOfBand
+	p.write(t, "docs/plan.md", "old plan\n")
+	c := wiretest.Dial(t, p.server(t), wiretest.Handshake, "codex")
+	call(t, c, "candidate_prepare", `{"candidateId":"new-plan","expectedFiles":["docs/plan.md"]}`)
+	p.write(t, staged+"docs/plan.md", "new plan\n")
+	call(t, c, "candidate_apply", prepareApply)
+	var list strings.Builder
+	approvals := &mcpkit.Approvals{Store: p.store, Project: "acme"}
+	if err := approvals.Decide(t.Context(), &list, nil); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"  candidate new-plan: files 1, new 0, replaced 1\n", "  docs/plan.md (replaces "} {
+		if !strings.Contains(list.String(), want) {
+			t.Errorf("the list lacks %q:\n%s", want, list.String())
 		}
 	}
 }
