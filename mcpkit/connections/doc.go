@@ -69,7 +69,8 @@
 //   - the default of a question that asks for a secret, and the client secret of OAuth
 //
 // and any of these wherever else it stands in the record. What this takes for a secret and is none works as before; what it
-// misses stays visible. References, placeholders and switches are none.
+// misses stays visible. References, placeholders and switches are none; nor are, except under the name of a password, counts
+// such as that of MAX_TOKENS and paths of files.
 //
 // Between the two calls the text is kept in the vault, sealed, as the secret paste/ID/TIME of the profile; the store of the
 // approvals gets only the id, which is a keyed digest. So a token can be applied after a restart, or by another process. At
