@@ -61,7 +61,7 @@ func (a *Area) prepare(ctx context.Context, id string, expected []string) (Prepa
 		return Prepared{}, err
 	}
 	if !there {
-		if err := a.checkRoom(ctx, id); err != nil {
+		if err := a.checkRoom(ctx); err != nil {
 			return Prepared{}, err
 		}
 	}
@@ -113,12 +113,12 @@ func (a *Area) survey(ctx context.Context, op, id string, fn func(entry) error) 
 }
 
 // checkRoom reports whether there may be one more candidate.
-func (a *Area) checkRoom(ctx context.Context, id string) error {
+func (a *Area) checkRoom(ctx context.Context) error {
 	ids, err := a.Candidates(ctx)
 	if err != nil {
 		return err
 	}
-	if len(ids) >= a.opts.MaxCandidates && !slices.Contains(ids, id) {
+	if len(ids) >= a.opts.MaxCandidates {
 		return refusef(CodeTooMany, "prepare", "%d candidates are kept, the limit is %d; discard one", len(ids), a.opts.MaxCandidates)
 	}
 	return nil

@@ -101,6 +101,12 @@ func TestLimits(t *testing.T) {
 	p.prepare(t, "one", map[string]string{"a.md": "aaaaaaaa", "b.md": "bbbbbbbb"})
 	_, err = p.area.Inspect(t.Context(), "one")
 	wantCode(t, err, stage.CodeTooLarge)
+	p.prepare(t, "two", map[string]string{"a.md": "aaaaaaaaaa", "b.md": "bbbbb", "c.md": "", "d.md": ""}) // as much as may be
+	_, err = p.area.Inspect(t.Context(), "two")
+	must(t, err)
+	p.write(t, ".mcpcontract/stage/two/e.md", "")
+	_, err = p.area.Inspect(t.Context(), "two")
+	wantCode(t, err, stage.CodeTooMany)
 	p.prepare(t, "two", map[string]string{"a.md": "a"})
 	_, err = p.area.Prepare(t.Context(), "three", nil)
 	wantCode(t, err, stage.CodeTooMany)
@@ -130,9 +136,11 @@ func TestLimits(t *testing.T) {
 	wantCode(t, err, stage.CodeCandidate)
 	_, err = p.area.Prepare(t.Context(), "three", nil)
 	must(t, err)
-	p.write(t, ".mcpcontract/stage/three.files.json", "{}")
-	_, err = p.area.Inspect(t.Context(), "three")
-	wantCode(t, err, stage.CodeDamaged)
+	for _, list := range []string{"{}", `["b.md","a.md"]`, ""} {
+		p.write(t, ".mcpcontract/stage/three.files.json", list)
+		_, err = p.area.Inspect(t.Context(), "three")
+		wantCode(t, err, stage.CodeDamaged)
+	}
 }
 
 func TestOpen(t *testing.T) {
