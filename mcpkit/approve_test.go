@@ -14,6 +14,7 @@ import (
 
 	"github.com/mcpcontract/mcpcontract/mcpkit"
 	"github.com/mcpcontract/mcpcontract/token"
+	"github.com/mcpcontract/mcpcontract/token/tokentest"
 )
 
 const formCaps = `{"elicitation":{"form":{}}}`
@@ -295,6 +296,29 @@ func TestDecide(t *testing.T) {
 	}
 	if code, _ := p.callError(t, "put", applyArgs(r.ProposalToken)); code != "approval_declined" {
 		t.Errorf("apply after reject: got %s", code)
+	}
+}
+
+// An ID that two proposals begin with names neither.
+func TestDecideAmbiguous(t *testing.T) {
+	backend := &tokentest.Memory{}
+	store := openStore(t, "", &token.Options{Backend: backend})
+	now := time.Now().UTC().Truncate(time.Millisecond)
+	for _, end := range []string{"a", "b"} {
+		if err := backend.Swap(t.Context(), &token.Record{
+			Hash: strings.Repeat("0", 63) + end, State: token.StatePending, Issued: now, Changed: now, Expires: now.Add(time.Hour),
+			Claim: token.Claim{Project: "acme", Kind: "command", Subject: "anyone", Tool: "put"},
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	approvals := &mcpkit.Approvals{Store: store, Project: "acme"}
+	err := approvals.Decide(t.Context(), new(strings.Builder), []string{strings.Repeat("0", 12)})
+	if token.CodeOf(err) != token.CodeUnknown || !strings.Contains(err.Error(), "more digits") {
+		t.Errorf("got %v, want a wish for more digits", err)
+	}
+	if err := approvals.Decide(t.Context(), new(strings.Builder), []string{strings.Repeat("0", 63) + "b"}); err != nil {
+		t.Errorf("the whole hash: %v", err)
 	}
 }
 
