@@ -68,3 +68,25 @@ func TestRepairStale(t *testing.T) {
 		})
 	}
 }
+
+// So can one whose file somebody moved: it goes on where the file is.
+func TestRepairMoved(t *testing.T) {
+	t.Parallel()
+	p := newProject(t, options(), handbook())
+	w := p.writer(t, "ada")
+	id := begin(t, w)
+	if _, err := propose(t, w, id, "update setup Text.\n"); err != nil {
+		t.Fatal(err)
+	}
+	p.write(t, "docs/moved/setup.md", handbook()["docs/setup.md"])
+	if err := os.Remove(p.path("docs/setup.md")); err != nil {
+		t.Fatal(err)
+	}
+	o, err := propose(t, w, id, "update setup Better.\n")
+	if err != nil || o.Op != changeset.Update || o.OldPath != "moved/setup.md" || o.NewPath != o.OldPath {
+		t.Errorf("operation %+v, %v", o, err)
+	}
+	if got := p.problems(t, id); got != nil {
+		t.Errorf("problems %v after proposing again", got)
+	}
+}
