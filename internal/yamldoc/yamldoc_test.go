@@ -158,9 +158,9 @@ func TestFaultsAreBounded(t *testing.T) {
 
 // What is as large as the limits allow is read, by either way of checking them.
 func TestLimitsAllow(t *testing.T) {
-	deep := strings.Repeat("[", 32) + strings.Repeat("]", 32)
+	deep := strings.Repeat("[", 32) + "x" + strings.Repeat("]", 32)
 	long := "a: " + deep + "\n"
-	for i := len(long); i < 512<<10; i = len(long) {
+	for i := len(long); i < 64<<10; i = len(long) {
 		long += strings.Repeat("#", 99) + "\n"
 	}
 	for name, c := range map[string]struct {
@@ -180,6 +180,36 @@ func TestLimitsAllow(t *testing.T) {
 	} {
 		if _, err := yamldoc.Parse([]byte(c.in), &c.opts); err != nil {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// A large text that breaks a limit at its beginning is refused for the cost of the beginning: three times the text costs no
+// more.
+func TestRefusalIsCheap(t *testing.T) {
+	for name, c := range map[string]struct{ open, each, end string }{
+		"block":           {"", "key%06d: 1\n", ""},
+		"flow":            {"{", "key%06d: 1,", "}"},
+		"quoted brackets": {"{", "\"k]%06d\": '}',", "}"},
+	} {
+		var allocs [2]float64
+		for i, n := range []int{100_000, 300_000} {
+			var b strings.Builder
+			b.WriteString(c.open)
+			for key := range n {
+				fmt.Fprintf(&b, c.each, key)
+			}
+			b.WriteString(c.end)
+			text := []byte(b.String())
+			allocs[i] = testing.AllocsPerRun(1, func() {
+				_, err := yamldoc.Parse(text, &yamldoc.Options{MaxBytes: 1 << 30, MaxNodes: 1 << 30})
+				if got := faults(err); len(got) != 1 || !strings.HasSuffix(got[0], " too_many_keys") {
+					t.Errorf("%s: %v", name, got)
+				}
+			})
+		}
+		if allocs[1] > 1.5*allocs[0] {
+			t.Errorf("%s: %.0f allocations for a text, %.0f for three times the text", name, allocs[0], allocs[1])
 		}
 	}
 }
