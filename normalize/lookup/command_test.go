@@ -41,6 +41,7 @@ func TestCommand(t *testing.T) {
 		{"at the limit", lookup.Command{Argv: shell("printf 12345"), MaxOutput: 5}, "12345", ""},
 		{"over the limit", lookup.Command{Argv: shell("printf 123456"), MaxOutput: 5}, "", "wrote more than 5 bytes, which is its limit"},
 		{"without end", lookup.Command{Argv: shell("while :; do echo yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy; done")}, "", "wrote more than 65536 bytes, which is its limit"},
+		{"over what is taken", lookup.Command{Argv: shell("while :; do echo yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy; done"), MaxOutput: 1 << 20}, "", "wrote more than 65536 bytes, which is its limit"},
 		{"it leaves others behind", lookup.Command{Argv: shell("sleep 60 & printf ANSWER"), Env: []string{"PATH=/usr/bin:/bin"}, Timeout: 20 * time.Second}, "ANSWER", ""},
 		{"others hold its input", lookup.Command{Argv: shell("sleep 60 <&0 & printf ANSWER"), Env: []string{"PATH=/usr/bin:/bin"}, Timeout: 20 * time.Second}, "ANSWER", ""},
 		{"it fails", lookup.Command{Argv: shell("echo half; exit 3")}, "", "the agent's program failed: exit status 3"},
@@ -150,5 +151,28 @@ func TestCommandFailsALookup(t *testing.T) {
 		if strings.Contains(err.Error()+evidence.String(), "canary") {
 			t.Errorf("what the program wrote is shown: %v", err)
 		}
+	}
+}
+
+// TestCommandInput holds that a task which nobody reads to its end keeps no answer
+// back: what the program left behind holds the other side of the pipe, outside its
+// process group, and the task is more than a pipe takes.
+func TestCommandInput(t *testing.T) {
+	t.Parallel()
+	goOn := filepath.Join(t.TempDir(), "go-on")
+	end := fifo(t, goOn, os.O_RDWR)
+	command := lookup.Command{
+		// Only a shell with job control gives what it starts a group of its own.
+		Argv: append(shell(`set -m; { read -r x <"$1"; } <&0 & printf ANSWER`), "agent", goOn),
+		Env:  []string{"PATH=/usr/bin:/bin"}, Timeout: 20 * time.Second,
+	}
+	task := lookup.Task{Documents: []lookup.Document{{Source: "s", Text: strings.Repeat("x", 200<<10)}}}
+	begin := time.Now()
+	got, err := command.Answer(t.Context(), task)
+	if _, err := end.WriteString("now\n"); err != nil { // what was left behind ends
+		t.Error(err)
+	}
+	if err != nil || got != "ANSWER" || time.Since(begin) > 15*time.Second {
+		t.Errorf("got %q, %v after %v", got, err, time.Since(begin))
 	}
 }
