@@ -236,6 +236,39 @@ func TestLongDiff(t *testing.T) {
 	}
 }
 
+// A diff that fits a page is not cut, wherever it would begin; one that is long
+// begins a page. Beside names that fill a page a part still has text.
+func TestDiffPages(t *testing.T) {
+	t.Parallel()
+	long := "docs/" + strings.Repeat(strings.Repeat("n", 190)+"/", 4) + "n.md"
+	files := sample()
+	files[long] = "---\nid: long\n---\n"
+	p := newProject(t, files)
+	p.opts.MaxPage = 4_000
+	c := wiretest.Dial(t, p.server(t), wiretest.Handshake, "zed")
+	id := newChangeset(t, c)
+	for node, lines := range map[string]int{"backup": 60, "storage": 60, "broken": 400, "long": 400} {
+		get[changesetReply](t, c, "propose_node_update", object("changesetId", id, "id", node, "text", strings.Repeat("A line of text.\n", lines)))
+	}
+	pages, parts := 0, map[string]int{}
+	for args := object("changesetId", id); args != ""; pages++ {
+		page := get[changesetReply](t, c, "get_changeset_diff", args)
+		if args = ""; page.NextCursor != "" {
+			args = object("changesetId", id, "cursor", page.NextCursor)
+		}
+		for i, item := range page.Items {
+			parts[item.ID]++
+			whole := item.ID == "backup" || item.ID == "storage"
+			if item.Partial == whole || item.Partial && item.Offset == 0 && i > 0 || item.Offset == 0 && len(item.Unified) < 100 {
+				t.Errorf("%s from %d, partial %t, is item %d of a page and has %d bytes", item.ID, item.Offset, item.Partial, i, len(item.Unified))
+			}
+		}
+	}
+	if parts["backup"] != 1 || parts["storage"] != 1 || parts["broken"] < 3 || parts["long"] <= parts["broken"] || pages > 60 {
+		t.Errorf("parts %v on %d pages", parts, pages)
+	}
+}
+
 // A diff is read of one state of the changeset.
 func TestDiffChanges(t *testing.T) {
 	t.Parallel()
