@@ -107,10 +107,50 @@ func TestMountsListed(t *testing.T) {
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("entries (-want +got):\n%s", diff)
 			}
+			infos, err := r.ReadDir(".", 100)
+			must(t, err)
+			for _, i := range infos {
+				if rootfs.CodeOf(i.Err) != want[i.Path] {
+					t.Errorf("%s is listed with %v, want code %q", i.Path, i.Err, want[i.Path])
+				}
+			}
 			for name, op := range operations(r, "mnt/x") {
 				if err := op(); err == nil {
 					t.Errorf("%s below a mount succeeded", name)
 				}
+			}
+		})
+	}
+}
+
+// TestWalkerMeetsMount mounts something between two walks of one Walker, over a
+// directory and over a file that it knows, and takes it away again.
+func TestWalkerMeetsMount(t *testing.T) {
+	for way, opts := range ways() {
+		t.Run(way, func(t *testing.T) {
+			privateMounts(t)
+			s := newScene(t, opts)
+			w := open(t, s.dir, opts).Walker(".", nil)
+			first, err := walkInfos(t.Context(), w)
+			must(t, err)
+			if err := unix.Mount("none", s.in("d"), "tmpfs", 0, "size=64k"); err != nil {
+				t.Skipf("mounting needs privilege: %v", err)
+			}
+			put(t, s.dir, "d/ok.md", secret)
+			second, err := walkInfos(t.Context(), w)
+			must(t, err, unix.Unmount(s.in("d"), unix.MNT_DETACH))
+			for _, i := range second {
+				switch {
+				case i.Path == "d" && rootfs.CodeOf(i.Err) != rootfs.CrossDevice:
+					t.Errorf("the mount is reported with %v, want code cross_device", i.Err)
+				case i.Path == "d/ok.md":
+					t.Error("the walk entered the mount")
+				}
+			}
+			third, err := walkInfos(t.Context(), w)
+			must(t, err)
+			if diff := cmp.Diff(first, third, cmp.Comparer(sameError)); diff != "" {
+				t.Errorf("after the mount (-before +after):\n%s", diff)
 			}
 		})
 	}

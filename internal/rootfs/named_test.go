@@ -91,6 +91,9 @@ func TestWriteNamed(t *testing.T) {
 		{"d/", rootfs.NotRegular, ""},
 		{"q/f", rootfs.NotFound, ""},
 		{"d/f/x", rootfs.NotDir, ""},
+		{strings.Repeat("n", 255), "", strings.Repeat("n", 255)},
+		{strings.Repeat("n", 256), rootfs.PathInvalid, ""},
+		{strings.Repeat("n", 300), rootfs.PathInvalid, ""},
 	}
 	for _, c := range cases {
 		dir := reset()

@@ -61,6 +61,28 @@ func TestFoldKeyOfAll(t *testing.T) {
 	}
 }
 
+// TestCheckLimits refuses the first path beyond each limit, and accepts the last
+// before it.
+func TestCheckLimits(t *testing.T) {
+	path := func(parts, size int) string { // of that many bytes
+		p := strings.Repeat("p/", parts-1)
+		return p + strings.Repeat("n", size-len(p))
+	}
+	long := strings.Repeat(strings.Repeat("n", rootfs.MaxName-1)+"/", rootfs.MaxPath/rootfs.MaxName)
+	for name, c := range map[string]struct{ last, beyond string }{
+		"name":  {path(1, rootfs.MaxName), path(1, rootfs.MaxName+1)},
+		"depth": {path(rootfs.MaxDepth, 100), path(rootfs.MaxDepth+1, 100)},
+		"path":  {long + strings.Repeat("n", rootfs.MaxPath-len(long)), long + strings.Repeat("n", rootfs.MaxPath-len(long)+1)},
+	} {
+		if err := rootfs.Check(c.last); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err := rootfs.Check(c.beyond); rootfs.CodeOf(err) != rootfs.PathInvalid {
+			t.Errorf("%s beyond the limit: %v, want code path_invalid", name, err)
+		}
+	}
+}
+
 // FuzzCheck holds an accepted path against what others call safe.
 func FuzzCheck(f *testing.F) {
 	f.Fuzz(func(t *testing.T, p string) {
