@@ -342,7 +342,7 @@ func TestDecideCleans(t *testing.T) {
 	if err := approvals.Decide(t.Context(), &out, nil); err != nil {
 		t.Fatal(err)
 	}
-	if got := out.String(); strings.ContainsAny(got, "\x1b\r\u202e") || len(got) > 12000 || !strings.Contains(got, "and 10 more") {
+	if got := out.String(); strings.ContainsAny(got, "\x1b\r\u202e") || len(got) > 12000 || !strings.Contains(got, "and 10 more") || strings.Count(got, "xx...\n") != 40 {
 		t.Errorf("got %d bytes: %q", len(got), got)
 	}
 }
