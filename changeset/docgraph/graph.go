@@ -25,10 +25,11 @@ type Graph struct {
 // A node is a node with its place in the graph.
 type node struct {
 	changeset.Node
-	doc     *doc
-	deps    []*node // what it depends on and exists, in its order
-	users   []*node // what depends on it or links to it, by id
-	dangles bool    // it names what does not exist
+	doc   *doc
+	deps  []*node // what it depends on and exists, in its order
+	users []*node // what depends on it or links to it, by id
+
+	lostDeps, lostLinks []string // what it depends on, or links to, and is no node
 }
 
 // newGraph makes the graph of the files, which are in the order of their paths.
@@ -78,7 +79,7 @@ func (g *Graph) connect() {
 		for _, id := range n.DependsOn {
 			d := g.byID[id]
 			if d == nil {
-				n.dangles = true
+				n.lostDeps = append(n.lostDeps, id)
 				continue
 			}
 			n.deps = append(n.deps, d)
@@ -87,7 +88,7 @@ func (g *Graph) connect() {
 		for _, id := range n.Links {
 			d := g.byID[id]
 			if d == nil {
-				n.dangles = true
+				n.lostLinks = append(n.lostLinks, id)
 				continue
 			}
 			// A node that also depends on d was added a moment ago.

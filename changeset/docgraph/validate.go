@@ -104,7 +104,7 @@ func (g *Graph) check() []changeset.Problem {
 	names := make(sectionNames)
 	for _, n := range g.byPath() {
 		list = append(list, pageProblems(n.doc, n.ID)...)
-		list = append(list, g.dangling(n)...)
+		list = append(list, dangling(n)...)
 		list = append(list, g.danglingSections(n, names)...)
 		key := rootfs.FoldKey(n.Path)
 		if first, ok := folds[key]; ok {
@@ -126,22 +126,17 @@ func (g *Graph) byPath() []*node {
 }
 
 // dangling returns the references of a node that lead nowhere.
-func (g *Graph) dangling(n *node) []changeset.Problem {
-	if !n.dangles {
-		return nil
-	}
+func dangling(n *node) []changeset.Problem {
 	var list []changeset.Problem
-	add := func(targets []string, severity, words string) {
-		for _, id := range targets {
-			if g.byID[id] == nil && len(list) < maxDangling {
-				p := problem(codeDangling, severity, n.Path, fmt.Sprintf("%s %.160q, which is no node", words, id))
-				p.ID = n.ID
-				list = append(list, p)
-			}
+	add := func(lost []string, severity, words string) {
+		for _, id := range lost[:min(len(lost), maxDangling-len(list))] {
+			p := problem(codeDangling, severity, n.Path, fmt.Sprintf("%s %.160q, which is no node", words, id))
+			p.ID = n.ID
+			list = append(list, p)
 		}
 	}
-	add(n.DependsOn, changeset.SeverityError, "it depends on")
-	add(n.Links, changeset.SeverityWarning, "it links to")
+	add(n.lostDeps, changeset.SeverityError, "it depends on")
+	add(n.lostLinks, changeset.SeverityWarning, "it links to")
 	return list
 }
 
