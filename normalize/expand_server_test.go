@@ -164,9 +164,9 @@ func TestServerExpand(t *testing.T) {
 		},
 		{
 			name:  "percent elsewhere",
-			in:    normalize.Server{Transport: normalize.Stdio, Command: "%HOME%", Env: pairs("A", "%REGION%", "B", "50%", "C", "%C3%A9")},
-			want:  normalize.Launch{Transport: normalize.Stdio, Command: "%HOME%", Env: pairs("A", "%REGION%", "B", "50%", "C", "%C3%A9")},
-			notes: []string{"percent_var_left:command", "percent_var_left:env.A"},
+			in:    normalize.Server{Transport: normalize.Stdio, Command: "%HOME%", Env: pairs("A", "%REGION%", "B", "50%", "C", "%C3%A9", "D", "%CACHE%", "E", "%XY%", "F", "%C3%")},
+			want:  normalize.Launch{Transport: normalize.Stdio, Command: "%HOME%", Env: pairs("A", "%REGION%", "B", "50%", "C", "%C3%A9", "D", "%CACHE%", "E", "%XY%", "F", "%C3%")},
+			notes: []string{"percent_var_left:command", "percent_var_left:env.A", "percent_var_left:env.D", "percent_var_left:env.E"},
 		},
 		{
 			name: "arguments that see the entry's own environment",
