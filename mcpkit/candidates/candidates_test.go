@@ -2,6 +2,7 @@ package candidates_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -260,6 +261,27 @@ func TestSummaryOfOneFile(t *testing.T) {
 	for _, want := range []string{"  candidate new-plan: files 1, new 0, replaced 1\n", "  docs/plan.md (replaces "} {
 		if !strings.Contains(list.String(), want) {
 			t.Errorf("the list lacks %q:\n%s", want, list.String())
+		}
+	}
+}
+
+func TestOutcomes(t *testing.T) {
+	const op = "op-0000000007-abcdefgh"
+	for want, r := range map[string]stage.Recovery{
+		`{"outcome":"none","files":[],"keptFiles":[]}`:                                                                {},
+		`{"outcome":"finished","operationId":"` + op + `","candidateId":"a","files":["docs/b"],"keptFiles":[]}`:       {Operation: op, Candidate: "a", Files: []string{"docs/b"}},
+		`{"outcome":"undone","operationId":"` + op + `","candidateId":"a","files":["docs/b"],"keptFiles":["docs/b"]}`: {Operation: op, Candidate: "a", Undone: true, Files: []string{"docs/b"}, Kept: []string{"docs/b"}},
+	} {
+		out, err := candidates.Outcome(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := json.Marshal(out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text := strings.ReplaceAll(string(got), "null", "[]"); text != want {
+			t.Errorf("got %s, want %s", text, want)
 		}
 	}
 }
