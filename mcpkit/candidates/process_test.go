@@ -232,7 +232,7 @@ func TestProcessElicit(t *testing.T) {
 				if r.CommandStatus != tt.status || r.Error.Code != tt.code {
 					t.Errorf("got %s, want status %q, code %q", text, tt.status, tt.code)
 				}
-				if strings.Count(asked, "candidate new-plan: 2 files") != 1 || !strings.Contains(asked, "docs/a/b.md (new, 2 bytes") {
+				if strings.Count(asked, "candidate new-plan: files 2") != 1 || !strings.Contains(asked, "docs/a/b.md (new, 2 bytes") {
 					t.Errorf("asked %s, want one question that shows the files", asked)
 				}
 				if applied := p.read(t, "docs/plan.md") != ""; applied != (tt.status == "applied") {
@@ -259,7 +259,7 @@ func TestProcessCannotAsk(t *testing.T) {
 				if r, text := call(t, c, "candidate_apply", apply(r.ProposalToken)); r.Error.Code != "approval_pending" || !strings.Contains(text, "docs approve "+id) {
 					t.Errorf("before the approval: got %s", text)
 				}
-				if out := p.decide(t, by); !strings.Contains(out, "candidate new-plan: 2 files") || !strings.Contains(out, id) {
+				if out := p.decide(t, by); !strings.Contains(out, "candidate new-plan: files 2") || !strings.Contains(out, id) {
 					t.Errorf("the list has %s", out)
 				}
 				if out := p.decide(t, by, id); !strings.HasPrefix(out, "approved "+id) {
