@@ -99,6 +99,7 @@ func TestValidate(t *testing.T) {
 		{name: "chain", steps: []string{"depend setup limits terms", "create new new.md", "depend new setup"}},
 		{name: "cycle that was there", steps: []string{"update hen Still an [[egg]].", "move egg nest/egg.md", "depend setup hen"}},
 		{name: "cycle that was there, under other ids", steps: []string{"move notes/x notes/z.md", "depend notes/y notes/z", "update notes/y Text"}},
+		{name: "cycle that was there, and a dependency out of it", steps: []string{"depend hen egg terms"}},
 		{name: "cycle that was there, and goes", steps: []string{"depend hen"}},
 		{name: "cycle that was there, and another", steps: []string{"depend hen egg setup", "depend setup egg"}, want: []string{"dependency_cycle hen"}},
 		{
@@ -368,5 +369,32 @@ func TestRepeatsDocs(t *testing.T) {
 				t.Errorf("problems (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// TestValidateTotal holds a changeset against the very limit of its bytes.
+func TestValidateTotal(t *testing.T) {
+	t.Parallel()
+	p := newProject(t, options(), handbook())
+	w := p.writer(t, "ada")
+	id := begin(t, w)
+	total := int64(0)
+	for _, step := range []string{"update setup Text", "delete terms", "create new new.md"} {
+		o, err := propose(t, w, id, step)
+		if err != nil {
+			t.Fatal(err)
+		}
+		total += o.OldSize + o.NewSize
+	}
+	for _, limit := range []int64{total, total - 1} {
+		opts := options()
+		opts.MaxBytes = limit
+		v, err := p.open(t, opts).Validate(t.Context(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(fmt.Sprint(v.Problems), "too_large"); got != (limit < total) {
+			t.Errorf("%d bytes with a limit of %d: %+v", total, limit, v.Problems)
+		}
 	}
 }

@@ -283,6 +283,16 @@ func TestLongFields(t *testing.T) {
 	if got := c.Call(t, "project_info", `{}`); got.IsError {
 		t.Errorf("project_info: %.300s", got.JSON())
 	}
+	for i := range 3000 { // what was cut in replies is still there
+		if tag := fmt.Sprintf("t%05d", i); i%100 < 3 && all(t, c, "filter_nodes", "tag", tag) != "many" {
+			t.Errorf("no node has the tag %s any more", tag)
+		}
+	}
+	p.opts.MaxPage = 4_000
+	narrow := wiretest.Dial(t, p.server(t), wiretest.Stateless, "zed")
+	if got := get[struct{ Text string }](t, narrow, "get_node", object("id", "links")).Text; len(got) < 500 {
+		t.Errorf("a page has %d bytes of text", len(got))
+	}
 	id := newChangeset(t, c)
 	get[changesetReply](t, c, "propose_node_move", object("changesetId", id, "id", "long", "path", "l.md"))
 	get[changesetReply](t, c, "get_changeset", object("changesetId", id))
@@ -310,6 +320,9 @@ func readList(t *testing.T, c *wiretest.Peer, tool string, fields ...any) (seen,
 		if items == nil {
 			items = page.Problems
 		}
+		if len(items) == 0 && page.Total > 0 {
+			t.Errorf("%s: a page with nothing on it", tool)
+		}
 		seen += len(items)
 		if page.NextCursor == "" {
 			return seen, page.Total
@@ -331,5 +344,16 @@ func TestLongChain(t *testing.T) {
 	seen, total := readList(t, c, "impact", "id", "n0000")
 	if seen != 399 || total != 399 {
 		t.Errorf("%d of %d in all pages, want 399", seen, total)
+	}
+	for args := object("id", "n0000"); args != ""; {
+		page := get[itemPage](t, c, "impact", args)
+		if args = ""; page.NextCursor != "" {
+			args = object("id", "n0000", "cursor", page.NextCursor)
+		}
+		for _, item := range page.Items {
+			if n := len(item.Via); item.Via[0] != "n0000" || item.Via[n-1] != item.ID || n > 120 || n > 100 && !slices.Contains(item.Via, "...") {
+				t.Errorf("%s by a chain of %d: %v", item.ID, n, item.Via)
+			}
+		}
 	}
 }
