@@ -155,3 +155,21 @@ func TestExport(t *testing.T) {
 	wantCode(t, "Export onto a vault", v.Export(t.Context(), dir, otherKey), vault.CodeExists)
 	wantGet(t, profile(t, v, vault.Default), "A", canary, "vault:default")
 }
+
+// TestSlotsOfCreate: a vault can be made with as many slots as it may have.
+func TestSlotsOfCreate(t *testing.T) {
+	var providers []vault.KeyProvider
+	for range 9 {
+		providers = append(providers, goodKey)
+	}
+	v, err := vault.Create(t.Context(), filepath.Join(t.TempDir(), "v"), providers[:8]...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer v.Close()
+	if list, err := v.Slots(); err != nil || len(list) != 8 {
+		t.Errorf("there are %d slots, %v", len(list), err)
+	}
+	_, err = vault.Create(t.Context(), filepath.Join(t.TempDir(), "v"), providers...)
+	wantCode(t, "Create with 9", err, vault.CodeLimit)
+}

@@ -103,6 +103,13 @@ func TestRecords(t *testing.T) {
 	tickets.Enabled, notes.Enabled = true, true
 	check("work", []vault.Record{notes, tickets})
 
+	// The nearest data counts, also where the switch is another profile's.
+	update(t, v, func(tx *vault.Tx) error {
+		return tx.SetRecord(vault.Default, vault.Record{Name: "tickets", Data: []byte("[0]")})
+	})
+	check("work", []vault.Record{notes, tickets})
+	update(t, v, func(tx *vault.Tx) error { return tx.DeleteRecord(vault.Default, "tickets") })
+
 	// A record that is stored anew has the switch that it is stored with.
 	update(t, v, func(tx *vault.Tx) error {
 		return tx.SetRecord("work", vault.Record{Name: "tickets", Data: []byte("[1]")})
