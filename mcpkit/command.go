@@ -33,7 +33,7 @@ import (
 //
 // The codes of package [github.com/mcpcontract/mcpcontract/token] reach the client, above all approval_invalid,
 // approval_pending, approval_busy, [CodeDeclined] and proposal_stale, which consumes nothing and is told before a person is
-// asked, too; to them comes [CodeCanceled].
+// asked, too; to them comes [CodeCanceled]. The errors of the functions below reach the client by the rule of [Tool].Run.
 //
 // All of Req, Plan and Out are structs, with the rules for arguments and results of a [Tool]. A Command is a plain value:
 // copy it freely, and change nothing after Install.
@@ -142,9 +142,7 @@ func (c Command[Req, Plan, Out]) Install(in *Installer) error {
 	if err := in.checkTool(&spec, cmd.tool); err != nil {
 		return fmt.Errorf("command %q: %w", c.Name, err)
 	}
-	in.register(&spec, cmd.wire.published, cmd.wire.result, func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		return cmd.handle(ctx, req), nil
-	})
+	in.register(&spec, cmd.wire.published, cmd.wire.result, cmd.handle)
 	return nil
 }
 

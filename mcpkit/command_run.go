@@ -39,19 +39,18 @@ type answer struct {
 }
 
 // handle answers one call of the command.
-func (c *command[Req, Plan, Out]) handle(ctx context.Context, req *mcp.CallToolRequest) *mcp.CallToolResult {
-	res := new(mcp.CallToolResult)
+func (c *command[Req, Plan, Out]) handle(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	got, err := c.call(context.WithValue(ctx, requestKey{}, req), req)
 	switch {
 	case err != nil:
-		res.SetError(err)
+		return nil, err
 	case got.question != nil:
-		res.InputRequests = mcp.InputRequestMap{questionID: got.question}
-		res.RequestState = got.state
-	default:
-		res.StructuredContent = got.reply
+		return &mcp.CallToolResult{
+			InputRequests: mcp.InputRequestMap{questionID: got.question},
+			RequestState:  got.state,
+		}, nil
 	}
-	return res
+	return &mcp.CallToolResult{StructuredContent: got.reply}, nil
 }
 
 func (c *command[Req, Plan, Out]) call(ctx context.Context, req *mcp.CallToolRequest) (answer, error) {

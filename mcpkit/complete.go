@@ -20,7 +20,8 @@ type completionKey struct{ template, argument string }
 type completer func(ctx context.Context, typed string) ([]string, error)
 
 // Complete lets clients complete one argument of a resource template. values returns the candidates for what the user
-// has typed so far, best first; it is called concurrently. Of more than 100 candidates the first 100 are sent.
+// has typed so far, best first; it is called concurrently. Of more than 100 candidates the first 100 are sent. Its errors
+// reach the client by the rule of [Tool].Run.
 //
 // The server announces the capability by itself as soon as one feature calls Complete. Completions that the server has
 // of its own, for other templates and for prompts, keep working.
@@ -44,7 +45,8 @@ func (in *Installer) completionMiddleware(next mcp.MethodHandler) mcp.MethodHand
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 		if complete, ok := req.(*mcp.CompleteRequest); ok && method == methodComplete {
 			if values := in.completerFor(complete.Params); values != nil {
-				return runCompleter(ctx, values, complete.Params.Argument.Value)
+				res, err := runCompleter(ctx, values, complete.Params.Argument.Value)
+				return res, in.withhold(ctx, complete.Params.Ref.URI, err)
 			}
 		}
 		res, err := next(ctx, method, req)

@@ -17,7 +17,7 @@
 //			Description: "Add two numbers.",
 //			Effect:      mcpkit.ReadOnly,
 //			Run: func(_ context.Context, in addArgs) (sum, error) {
-//				return sum{in.A + in.B}, nil
+//				return sum{in.A + in.B}, nil // a client reads the text of an error: see Errors
 //			},
 //		}
 //		server, err := mcpkit.NewServer(&mcp.Implementation{Name: "adder", Version: "1.0.0"}, nil, add.Install)
@@ -94,6 +94,12 @@
 // everything this package keeps for a server is read only.
 //
 // # Errors
+//
+// What a handler returns as an error is read by the client. Give it a code, with an Error of package result or a type with
+// its methods: then only the message of that error is sent, not what wraps it. The text of an error without a code is sent
+// under the code internal, unless it holds an error of the operating system: then the client reads a fixed sentence, and
+// [Options.Logger] gets the text. [Tool].Run has the whole rule, which holds for tools, commands, resource templates and
+// completions.
 //
 // Mistakes in a declaration are errors of [Install] and [NewServer], never of a call. Arguments that do not match the
 // schema are refused before the handler runs, with the code invalid_arguments and a message that names the field, the

@@ -41,7 +41,8 @@ type Options struct {
 	ToolPrefix string
 
 	// Logger gets one record for each tool call: the tool, the code of the outcome, how long it took and which client
-	// called. It never gets arguments or results. nil logs nothing.
+	// called. It never gets arguments or results. It also gets the text of what a client must not read, see [Tool].Run.
+	// nil logs nothing.
 	Logger *slog.Logger
 
 	// Sealer seals the cursors of all features. nil means [result.NewSealer], whose cursors last 30 minutes and not longer

@@ -37,7 +37,8 @@ type ResourceTemplate struct {
 	Pattern string
 
 	// Read returns the contents of one resource. It is called concurrently, with values that match Pattern. For a
-	// resource that does not exist it returns nothing and no error. Required.
+	// resource that does not exist it returns nothing and no error. Its errors reach the client by the rule of [Tool].Run.
+	// Required.
 	Read func(ctx context.Context, value string) ([]*mcp.ResourceContents, error)
 
 	// Complete, if not nil, returns the values that a client may offer for what its user has typed so far; see
@@ -75,7 +76,7 @@ func (t ResourceTemplate) Install(in *Installer) error {
 			}
 			contents, err := t.Read(ctx, value)
 			if err != nil {
-				return nil, err
+				return nil, in.withhold(ctx, t.URI, err)
 			}
 			if len(contents) == 0 {
 				return nil, notFound(req.Params.URI)

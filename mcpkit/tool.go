@@ -64,9 +64,14 @@ type Tool[In, Out any] struct {
 	// what field tags cannot. What it leaves has to keep the rules of the package documentation.
 	Schema func(input, output *jsonschema.Schema)
 
-	// Run does the work. It is called concurrently, with arguments that match the input schema. An error reaches the
-	// client with its text and the code of its ErrorCode method, which is internal if it has none; so no error may hold a
-	// secret. Required.
+	// Run does the work. It is called concurrently, with arguments that match the input schema. Required.
+	//
+	// Return an error with a code, such as a [*result.Error], for what a client should read: its code, message and details
+	// are sent, and what wraps it or is its cause is not. An error without a code is sent with the code internal and its
+	// whole text, as of errors.New("b must not be zero"); so no text may hold a secret. If such an error is or wraps one of
+	// the operating system (fs.PathError, os.LinkError, os.SyscallError, net.OpError, net.DNSError, url.Error, exec.Error),
+	// which would name paths and hosts of the machine, the client gets a fixed sentence and [Options.Logger] the text. One
+	// that was put into a text with %v counts as that text.
 	//
 	// [Request] and [Principal] say more about the call.
 	Run func(ctx context.Context, in In) (Out, error)
@@ -129,19 +134,17 @@ func (in *Installer) addTool(spec toolSpec, inType, outType reflect.Type) error 
 		return fmt.Errorf("tool %q: %w", name, err)
 	}
 	in.register(&spec, input.wire, output.wire, func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		res := new(mcp.CallToolResult)
 		out, blocks, err := spec.call(ctx, req, input, output)
 		if err != nil {
-			res.SetError(err)
-		} else {
-			res.StructuredContent, res.Content = out, blocks
+			return nil, err
 		}
-		return res, nil
+		return &mcp.CallToolResult{StructuredContent: out, Content: blocks}, nil
 	})
 	return nil
 }
 
-// register plans the registration of a tool that checkTool accepted.
+// register plans the registration of a tool that checkTool accepted. An error of its handler is one of the call, never of
+// the protocol.
 func (in *Installer) register(spec *toolSpec, input, output json.RawMessage, handler mcp.ToolHandler) {
 	readOnly := spec.effect == ReadOnly
 	destructive := spec.effect == Destructive
@@ -155,7 +158,16 @@ func (in *Installer) register(spec *toolSpec, input, output json.RawMessage, han
 	}
 	tool.InputSchema, tool.OutputSchema = input, output
 	in.tools[tool.Name] = true
-	in.plan(func(s *mcp.Server) { s.AddTool(&tool, handler) })
+	in.plan(func(s *mcp.Server) {
+		s.AddTool(&tool, func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			res, err := handler(ctx, req)
+			if err != nil {
+				res = new(mcp.CallToolResult)
+				res.SetError(in.withhold(ctx, tool.Name, err))
+			}
+			return res, nil
+		})
+	})
 }
 
 // call runs one call from its raw arguments to its raw result and the blocks before it.
