@@ -159,16 +159,19 @@ func TestWrittenErrorsAreSent(t *testing.T) {
 	}
 }
 
-// An operator who gives package result a logger of its own finds the text there.
+// An operator who gives package result a logger of its own finds the text there, and no record of what was sent.
 func TestWithheldLogger(t *testing.T) {
 	var log bytes.Buffer
 	opts := &mcpkit.Options{Result: &result.Options{Logger: slog.New(slog.NewTextHandler(&log, nil))}}
-	err := &fs.PathError{Op: "open", Path: "/srv/marrow", Err: fs.ErrNotExist}
+	machine := &fs.PathError{Op: "open", Path: "/srv/marrow", Err: fs.ErrNotExist}
+	var err error
 	p := dial(t, newServer(t, opts, failing(t, func() error { return err })...), handshake)
-	if _, message := p.callError(t, "tool", `{}`); message != withheld {
-		t.Errorf("got %s", message)
+	err = &result.Error{Code: "note_gone", Err: machine}
+	if code, _ := p.callError(t, "tool", `{}`); code != "note_gone" || log.Len() > 0 {
+		t.Errorf("with a code: got %s, log %q, want an empty log", code, log.String())
 	}
-	if !strings.Contains(log.String(), "/srv/marrow") {
-		t.Errorf("log %q", log.String())
+	err = machine
+	if _, message := p.callError(t, "tool", `{}`); message != withheld || !strings.Contains(log.String(), "/srv/marrow") {
+		t.Errorf("without: got %s, log %q", message, log.String())
 	}
 }
