@@ -14,7 +14,9 @@
 //	if err != nil {
 //		log.Fatal(err)
 //	}
-//	log.Fatal(server.Run(context.Background(), &mcpkit.StdioTransport{}))
+//	if err := server.Run(context.Background(), &mcpkit.StdioTransport{}); err != nil {
+//		log.Fatal(err)
+//	}
 //
 // A model declares a candidate, writes its files into the directory that it is told, with the file tools of its host, and
 // asks for the promotion. The server reads the files itself: their content is in no call and in no reply.

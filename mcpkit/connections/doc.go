@@ -21,7 +21,9 @@
 //	if err != nil {
 //		log.Fatal(err)
 //	}
-//	log.Fatal(server.Run(ctx, &mcpkit.StdioTransport{}))
+//	if err := server.Run(ctx, &mcpkit.StdioTransport{}); err != nil {
+//		log.Fatal(err)
+//	}
 //
 // A [Store] is of use without a server, too: [Store.Launch] is what runs a connection.
 //

@@ -20,7 +20,9 @@
 //	if err != nil {
 //		log.Fatal(err)
 //	}
-//	log.Fatal(server.Run(context.Background(), &mcpkit.StdioTransport{}))
+//	if err := server.Run(context.Background(), &mcpkit.StdioTransport{}); err != nil {
+//		log.Fatal(err)
+//	}
 //
 // No tool changes a document, carries out a changeset, or writes a declared
 // output; nothing that they reach could.

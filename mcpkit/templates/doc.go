@@ -15,7 +15,9 @@
 //	if err != nil {
 //		log.Fatal(err)
 //	}
-//	log.Fatal(server.Run(context.Background(), &mcpkit.StdioTransport{}))
+//	if err := server.Run(context.Background(), &mcpkit.StdioTransport{}); err != nil {
+//		log.Fatal(err)
+//	}
 //
 // # The set
 //
