@@ -155,7 +155,7 @@ const (
 	ArchivedPackage     Code = "archived_package"      // its authors no longer mend it; subject the package
 	InventedPackage     Code = "invented_package"      // a name that never existed but is passed around, so whoever takes it runs; subject the package
 	SecretInline        Code = "secret_inline"         // a secret in clear; subject f
-	SecretInURL         Code = "secret_in_url"         // a secret's place in the url; subject the parameter
+	SecretInURL         Code = "secret_in_url"         // a secret's place in the url; subject the parameter, or "userinfo"
 	TLSVerifyOff        Code = "tls_verify_off"        // certificates are not checked
 )
 

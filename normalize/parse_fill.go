@@ -85,6 +85,7 @@ func (e *draft) fillArgs() {
 		}
 		e.s.Args[i] = e.value(f, arg, use)
 	}
+	e.checkArgs()
 }
 
 func (e *draft) fillPairs(field string, list []named, u use) []Pair {

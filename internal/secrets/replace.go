@@ -24,16 +24,18 @@ var (
 // of it but a scheme such as Bearer, else the secrets in it, as [Replace] does. For
 // the whole value it calls with without a name, since the caller knows that.
 func ReplaceValue(name, value string, with Replacer) string {
-	prefix := scheme.FindString(value)
-	rest := value[len(prefix):]
-	switch {
-	case StandsIn(value), StandsIn(rest):
-	case isNamed(name, rest), isCredentials(prefix, rest):
-		return prefix + with("", rest)
-	case isShaped(value):
-		return with("", value)
+	prefix := ""
+	if strings.ContainsAny(value, " \t\n\r\f") {
+		prefix = scheme.FindString(value)
 	}
-	return Replace(value, with)
+	rest := value[len(prefix):]
+	switch named := isNamed(name, rest) || isCredentials(prefix, rest); {
+	case !named && !isShaped(value), StandsIn(value), StandsIn(rest):
+		return Replace(value, with)
+	case named:
+		return prefix + with("", rest)
+	}
+	return with("", value)
 }
 
 // isCredentials reports whether what follows a scheme is what it takes, and not
@@ -53,23 +55,19 @@ func isScheme(value string) bool { return scheme.MatchString(value + " ") }
 // pairs; private keys; and what has the prefix of a well-known service.
 func Replace(text string, with Replacer) string {
 	// First, since what a key holds may look like other things.
-	text = keyBlocks.ReplaceAllStringFunc(text, func(s string) string { return with("", s) })
-	text = addresses.ReplaceAllStringFunc(text, func(a string) string { return replaceAddress(a, with) })
-	text = replaceGroups(quotedPairs, text, func(m []string) string {
-		prefix := scheme.FindString(m[4])
-		rest := m[4][len(prefix):]
-		if StandsIn(m[4]) || !isNamed(m[2], rest) {
-			return m[0]
-		}
-		return m[1] + m[2] + m[3] + prefix + with(m[2], rest)
-	})
-	text = replaceGroups(barePairs, text, func(m []string) string {
-		if StandsIn(m[4]) || isScheme(m[4]) || !isNamed(m[1], m[4]) {
-			return m[0]
-		}
-		return m[1] + m[2] + m[3] + with(m[1], m[4])
-	})
-	return issued.ReplaceAllStringFunc(text, func(s string) string {
+	text = replaceAll(keyBlocks, text, func(s string) string { return with("", s) })
+	// Most texts can have nothing of the rest, which a look at their signs tells in
+	// a fraction of the time.
+	if strings.Contains(text, "://") {
+		text = replaceAll(addresses, text, func(a string) string { return replaceAddress(a, with) })
+	}
+	if strings.ContainsAny(text, "=:") {
+		text = replacePairs(text, with)
+	}
+	if !mayHoldIssued(text) {
+		return text
+	}
+	return replaceAll(issued, text, func(s string) string {
 		if !isIssued(s) {
 			return s
 		}
@@ -77,9 +75,40 @@ func Replace(text string, with Replacer) string {
 	})
 }
 
+// replacePairs replaces the values of pairs.
+func replacePairs(text string, with Replacer) string {
+	if strings.ContainsAny(text, `"'`) {
+		text = replaceGroups(quotedPairs, text, func(m []string) string {
+			prefix := scheme.FindString(m[4])
+			rest := m[4][len(prefix):]
+			if StandsIn(m[4]) || !isNamed(m[2], rest) {
+				return m[0]
+			}
+			return m[1] + m[2] + m[3] + prefix + with(m[2], rest)
+		})
+	}
+	if !strings.ContainsAny(text, "= \t\n\r\f") { // a colon counts before a blank
+		return text
+	}
+	return replaceGroups(barePairs, text, func(m []string) string {
+		if StandsIn(m[4]) || isScheme(m[4]) || !isNamed(m[1], m[4]) {
+			return m[0]
+		}
+		return m[1] + m[2] + m[3] + with(m[1], m[4])
+	})
+}
+
+// replaceAll replaces each match. Most texts have none, and are not copied.
+func replaceAll(re *regexp.Regexp, text string, with func(match string) string) string {
+	if !re.MatchString(text) {
+		return text
+	}
+	return re.ReplaceAllStringFunc(text, with)
+}
+
 // replaceGroups replaces each match by what with makes of its groups.
 func replaceGroups(re *regexp.Regexp, text string, with func(groups []string) string) string {
-	return re.ReplaceAllStringFunc(text, func(match string) string { return with(re.FindStringSubmatch(match)) })
+	return replaceAll(re, text, func(match string) string { return with(re.FindStringSubmatch(match)) })
 }
 
 // An address is cut by hand and not parsed, since it may hold references, and what

@@ -13,7 +13,8 @@
 // takes as well.
 //
 // [Is] is for what is done to a configuration: its value is sealed, replaced by a
-// reference, or refused. [Replace] and [ReplaceValue] find such values in texts.
+// reference, or refused. [Replace] and [ReplaceValue] find such values in texts, [InArgs] among the
+// arguments of a command line.
 //
 // [May] is for what is shown to people: errors, reports, tables, what is told to
 // others. [Pieces] and [ArgPieces] find such values in anything, [Redact] and
@@ -70,7 +71,7 @@ import "strings"
 // enough to be replaced or refused. The name may be empty, and so is what begins a
 // header's value, such as Bearer, to be cut off before: [ReplaceValue] does.
 func Is(name, value string) bool {
-	return !StandsIn(value) && (isNamed(name, value) || isShaped(value))
+	return (isNamed(name, value) || isShaped(value)) && !StandsIn(value)
 }
 
 // May reports whether the value that stands under a name may be a secret, so that
@@ -79,10 +80,11 @@ func May(name, value string) bool { return mayNamed(name, value) || mayShaped(va
 
 // isNamed is Is as far as the name goes.
 func isNamed(name, value string) bool {
-	if isSwitch(value) || value == "0" || value == "1" {
+	k := kindOf(name)
+	if k <= faint || isSwitch(value) || value == "0" || value == "1" {
 		return false
 	}
-	switch k := kindOf(name); k {
+	switch k {
 	case password:
 		return true
 	case strong:
@@ -118,6 +120,9 @@ const minWeak = 8
 
 // isSwitch reports whether a value turns something on or off.
 func isSwitch(value string) bool {
+	if len(value) > len("false") {
+		return false
+	}
 	switch strings.ToLower(value) {
 	case "", "true", "false", "yes", "no", "on", "off", "none", "null":
 		return true

@@ -34,16 +34,37 @@ var (
 	keyBlocks = regexp.MustCompile(`-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)`)
 )
 
-// isIssued tells a match of issued from words with dashes, such as the name of a
-// package, and from placeholders.
-func isIssued(match string) bool {
-	if strings.Contains(match, "xxxx") {
+// minIssued is the length of the shortest match of issued.
+const minIssued = len("sk-") + 11
+
+// mayHoldIssued reports whether a text has a run that is long enough for a match of
+// issued, of the characters of one, and with what [isIssued] asks for. It spares
+// most texts the expression.
+func mayHoldIssued(text string) bool {
+	if len(text) < minIssued {
 		return false
 	}
-	if turns(match) >= mayTurns {
+	for run := range strings.FieldsFuncSeq(text, func(r rune) bool {
+		return r > unicode.MaxASCII || !isWord(r) && !strings.ContainsRune("-.=:", r)
+	}) {
+		if len(run) >= minIssued && looksIssued(run) {
+			return true
+		}
+	}
+	return false
+}
+
+// isIssued tells a match of issued from words with dashes, such as the name of a
+// package, and from placeholders.
+func isIssued(match string) bool { return !strings.Contains(match, "xxxx") && looksIssued(match) }
+
+// looksIssued is isIssued but for placeholders. Of two texts the longer one looks
+// issued if one that it holds does.
+func looksIssued(s string) bool {
+	if turns(s) >= mayTurns {
 		return true
 	}
-	for run := range strings.FieldsFuncSeq(match, func(r rune) bool { return strings.ContainsRune("-_.:", r) }) {
+	for run := range strings.FieldsFuncSeq(s, func(r rune) bool { return strings.ContainsRune("-_.:", r) }) {
 		if len(run) >= minWeak && (isMixed(run) || run != strings.ToLower(run) && run != strings.ToUpper(run)) {
 			return true
 		}
@@ -78,7 +99,7 @@ func isShaped(value string) bool {
 	if strings.HasPrefix(value, "-----BEGIN") && keyBlocks.MatchString(value) {
 		return true
 	}
-	return isRandom(value) || issuedWhole.MatchString(value) && isIssued(value)
+	return isRandom(value) || mayHoldIssued(value) && issuedWhole.MatchString(value) && isIssued(value)
 }
 
 // isRandom reports whether s is, or has between dashes, one long run of letters
