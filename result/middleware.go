@@ -15,7 +15,9 @@ import (
 
 // Install makes every tool of s answer in the shape that its caller reads,
 // and adds the tool diagnostic_read. Call it once, before the server runs;
-// tools may be added before or after.
+// tools may be added before or after. Nil options bound errors only: set
+// [Options.MaxResult], to 20,000 say, to bound successes, and
+// [Options.MaxCatalog] for tool lists.
 //
 // Middleware that is added to s later sees the shaped results, and finds the
 // [*Error] of a failed call by [mcp.CallToolResult.GetError].

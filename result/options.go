@@ -70,11 +70,14 @@ type Options struct {
 
 	// MaxResult is the most bytes of JSON or text in a successful result; a
 	// larger one becomes the error result_too_large. Images and other binary
-	// blocks do not count. Zero: no limit. Values below 1,024 mean 1,024.
+	// blocks do not count. Zero: no limit, so that nil Options bound errors
+	// only; measured clients cut from 8,000 to 50,000. Values below 1,024 mean
+	// 1,024.
 	MaxResult int
 
 	// MaxCatalog is the most bytes of one page of tools/list; a larger one
-	// becomes the error catalog_too_large. Zero: no limit.
+	// becomes the error catalog_too_large. Zero: no limit. 80 KiB is a tenth of
+	// what common models can read.
 	MaxCatalog int
 
 	// Provenance, if not nil, says where the content of a server comes from, for
