@@ -237,7 +237,7 @@ func TestHostile(t *testing.T) {
 					before := tree(t, s.base)
 					start := time.Now()
 					h.check(s, want)
-					if took := time.Since(start); took > 5*time.Second {
+					if took := time.Since(start); took > time.Minute {
 						t.Errorf("took %v", took)
 					}
 					if diff := cmp.Diff(before, tree(t, s.base)); diff != "" {
