@@ -1,14 +1,9 @@
 package secrets
 
 import (
-	"cmp"
 	"slices"
 	"strings"
-	"unicode/utf8"
 )
-
-// Hidden stands in the place of a secret.
-const Hidden = "***"
 
 const (
 	// maxPieces is how many secrets are looked for in a text.
@@ -53,9 +48,6 @@ func RedactArgs(args []string) []string {
 	return out
 }
 
-// A span is a part of a text.
-type span struct{ from, to int }
-
 // sweep hides pieces wherever they stand in a text, short ones where they stand
 // alone.
 func sweep(text string, pieces []string) string {
@@ -64,44 +56,24 @@ func sweep(text string, pieces []string) string {
 	if len(pieces) > maxPieces {
 		return Hidden
 	}
-	var spans []span
+	var spans []Span
 	for _, piece := range pieces {
 		spans = appendSpans(spans, text, piece)
 	}
-	slices.SortFunc(spans, func(a, b span) int { return cmp.Compare(a.from, b.from) })
-	var b strings.Builder
-	at := 0
-	for i := 0; i < len(spans); {
-		from, to := spans[i].from, spans[i].to
-		for i++; i < len(spans) && spans[i].from <= to; i++ {
-			to = max(to, spans[i].to)
-		}
-		b.WriteString(text[at:from])
-		b.WriteString(Hidden)
-		at = to
-	}
-	b.WriteString(text[at:])
-	return b.String()
+	return Hide(text, spans)
 }
 
 // appendSpans adds the places where a piece stands in a text.
-func appendSpans(spans []span, text, piece string) []span {
+func appendSpans(spans []Span, text, piece string) []Span {
 	for at := 0; ; {
 		i := strings.Index(text[at:], piece)
 		if i < 0 || piece == "" {
 			return spans
 		}
-		from, to := at+i, at+i+len(piece)
-		if len(piece) >= minAlone || standsAlone(text, from, to) {
-			spans = append(spans, span{from, to})
+		found := Span{at + i, at + i + len(piece)}
+		if len(piece) >= minAlone || found.Alone(text) {
+			spans = append(spans, found)
 		}
-		at = from + 1
+		at = found.From + 1
 	}
-}
-
-// standsAlone reports whether text[from:to] is not a part of a longer word.
-func standsAlone(text string, from, to int) bool {
-	before, _ := utf8.DecodeLastRuneInString(text[:from])
-	after, _ := utf8.DecodeRuneInString(text[to:])
-	return !isWord(before) && !isWord(after)
 }

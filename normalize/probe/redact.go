@@ -7,11 +7,11 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/mcpcontract/mcpcontract/internal/secrets"
 )
 
 const (
-	// hidden stands in the place of a secret.
-	hidden = "***"
 	// wholeWord is the length below which a value is hidden only where it
 	// stands alone: a "1" would take every number apart.
 	wholeWord = 4
@@ -100,18 +100,15 @@ func variants(v string) []string {
 	return out
 }
 
-// span is a part of a text.
-type span struct{ from, to int }
-
 // text gives s without control characters and secrets. A text that was cut at
 // its front may begin with the rest of a secret, so as much as that is hidden.
 func (r *redactor) text(s string, cut bool) string {
 	// First, since what goes could stand between the parts of a secret.
 	s = clean(s)
 	if r.all && s != "" {
-		return hidden
+		return secrets.Hidden
 	}
-	var spans []span
+	var spans []secrets.Span
 	for _, v := range views(s) {
 		for _, found := range r.find(v.text) {
 			spans = append(spans, v.origin(found))
@@ -119,59 +116,35 @@ func (r *redactor) text(s string, cut bool) string {
 	}
 	if cut && r.max > 1 {
 		// A character that was cut in two takes more room than its rest did.
-		spans = append(spans, span{0, min(len(s), r.max+utf8.UTFMax)})
+		spans = append(spans, secrets.Span{To: min(len(s), r.max+utf8.UTFMax)})
 	}
-	slices.SortFunc(spans, func(a, b span) int { return a.from - b.from })
-	var b strings.Builder
-	at := 0
-	for i := 0; i < len(spans); {
-		from, to := spans[i].from, spans[i].to
-		for i++; i < len(spans) && spans[i].from <= to; i++ {
-			to = max(to, spans[i].to)
-		}
-		b.WriteString(s[at:from])
-		b.WriteString(hidden)
-		at = to
-	}
-	b.WriteString(s[at:])
-	return strings.ToValidUTF8(b.String(), "\uFFFD")
+	return strings.ToValidUTF8(secrets.Hide(s, spans), "\uFFFD")
 }
 
 // find gives where values stand in s, and where its end may be the beginning of
 // one.
-func (r *redactor) find(s string) []span {
-	var spans []span
+func (r *redactor) find(s string) []secrets.Span {
+	var spans []secrets.Span
 	for _, v := range r.values {
 		for at := 0; ; {
 			i := strings.Index(s[at:], v)
 			if i < 0 {
 				break
 			}
-			from, to := at+i, at+i+len(v)
-			if len(v) >= wholeWord || standsAlone(s, from, to) {
-				spans = append(spans, span{from, to})
+			found := secrets.Span{From: at + i, To: at + i + len(v)}
+			if len(v) >= wholeWord || found.Alone(s) {
+				spans = append(spans, found)
 			}
-			at = from + 1
+			at = found.From + 1
 		}
 		for n := min(len(v)-1, len(s)); n >= 2*wholeWord; n-- {
 			if strings.HasSuffix(s, v[:n]) {
-				spans = append(spans, span{len(s) - n, len(s)})
+				spans = append(spans, secrets.Span{From: len(s) - n, To: len(s)})
 				break
 			}
 		}
 	}
 	return spans
-}
-
-// standsAlone reports whether s[from:to] is not a part of a longer word.
-func standsAlone(s string, from, to int) bool {
-	before, _ := utf8.DecodeLastRuneInString(s[:from])
-	after, _ := utf8.DecodeRuneInString(s[to:])
-	return !isWord(before) && !isWord(after)
-}
-
-func isWord(r rune) bool {
-	return r != utf8.RuneError && (r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r))
 }
 
 // oneLine makes one space of all that stands between words.

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/mcpcontract/mcpcontract/internal/secrets"
 )
 
 // A view is a text with what one or two codecs made of it undone, so that a
@@ -19,11 +21,11 @@ type view struct {
 }
 
 // origin gives the part of the original that a part of the view was made of.
-func (v *view) origin(s span) span {
+func (v *view) origin(s secrets.Span) secrets.Span {
 	if v.from == nil {
 		return s
 	}
-	return span{v.from[s.from], v.to[s.to-1]}
+	return secrets.Span{From: v.from[s.From], To: v.to[s.To-1]}
 }
 
 // A codec reads the escape that s begins with, if it begins with one, and gives
@@ -65,9 +67,9 @@ func (v *view) undo(read codec) view {
 		if n == 0 {
 			text, n = v.text[i:i+1], 1
 		}
-		from := v.origin(span{i, i + n})
+		from := v.origin(secrets.Span{From: i, To: i + n})
 		for range len(text) {
-			out.from, out.to = append(out.from, from.from), append(out.to, from.to)
+			out.from, out.to = append(out.from, from.From), append(out.to, from.To)
 		}
 		b.WriteString(text)
 		i += n
