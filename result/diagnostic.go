@@ -103,7 +103,8 @@ func (sh *shaper) addDiagnosticTool(s *mcp.Server) {
 	mcp.AddTool(s, &mcp.Tool{
 		Name:        sh.opts.diagnosticTool(),
 		Title:       "Read a diagnostic",
-		Description: "Read, page by page, the whole text of an error or result that was cut to fit. Ids live 30 minutes in this server process.",
+		Description: "Read, page by page, the whole text of an error or result that was cut to fit. " +
+			"The reply has content, offset, totalBytes and, unless it is the last page, nextOffset. Ids live 30 minutes in this server process.",
 		InputSchema: input,
 		Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true, DestructiveHint: &no, OpenWorldHint: &no},
 	}, sh.readDiagnostic)

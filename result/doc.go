@@ -74,8 +74,10 @@
 // than the rest. [Options.MaxResult] and [Options.MaxCatalog] bound successes
 // and tool lists. Beyond a budget the client gets the code, the message cut
 // short, and details {truncated, diagnosticId, totalBytes, count, paths}; the
-// tool diagnostic_read pages through the whole text. Each server keeps up to
-// 64 such texts and 16 MiB for 30 minutes, the oldest go first, and replicas
+// tool diagnostic_read pages through the whole text. count is the number of
+// paths in it, of which paths has the first four; of a text without paths it is
+// the length of the longest list, which the message says. Each server keeps up
+// to 64 such texts and 16 MiB for 30 minutes, the oldest go first, and replicas
 // do not share them. A page has up to 16,000 bytes.
 //
 // Calls with malformed parameters, such as a number for the tool's name, are

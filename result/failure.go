@@ -3,6 +3,7 @@ package result
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"strings"
 
@@ -34,7 +35,9 @@ type envelope struct {
 	Error body `json:"error"`
 }
 
-// cutDetails replace the details of an error that is over its budget.
+// cutDetails replace the details of an error that is over its budget. Count is
+// that of the paths in the whole text; where there are none, Count is the length
+// of the longest list, and the message says so.
 type cutDetails struct {
 	Truncated    bool     `json:"truncated"`
 	DiagnosticID string   `json:"diagnosticId,omitempty"`
@@ -126,11 +129,18 @@ func (sh *shaper) cut(e *Error, whole string, listing []byte) *Error {
 	whole = strings.ToValidUTF8(whole, "\uFFFD") // pages are whole characters
 	d := cutDetails{Truncated: true, TotalBytes: len(whole), Count: count, Paths: paths}
 	out := &Error{Code: e.Code, Message: fit(e.Error(), shownMessage), Err: e}
+	var notes []string
+	if len(paths) == 0 && count > 0 {
+		notes = append(notes, fmt.Sprintf("the longest list in it has %d items", count))
+	}
 	if sh.kept != nil {
 		d.DiagnosticID = sh.kept.put(whole)
 	}
 	if d.DiagnosticID != "" {
-		out.Message += " [cut: this process keeps the whole text for 30 minutes, read it with " + sh.opts.diagnosticTool() + "]"
+		notes = append(notes, "this process keeps the whole text for 30 minutes, read it with "+sh.opts.diagnosticTool())
+	}
+	if notes != nil {
+		out.Message += " [cut: " + strings.Join(notes, "; ") + "]"
 	}
 	out.Details = d
 	return out
