@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"slices"
 
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -94,10 +95,18 @@ func (x *exchange) mendRead(ctx context.Context, r *mcp.ReadResourceResult) (mcp
 		out.TTLMs = 0 // what a person's answer led to is for this call only
 	}
 	out.Meta = maps.Clone(r.Meta)
+	out.Contents = slices.Clone(r.Contents)
 	metas := []mcp.Meta{out.Meta}
-	for _, c := range out.Contents {
+	for i, c := range out.Contents {
 		if c != nil && c.Meta != nil {
 			metas = append(metas, c.Meta)
+		}
+		if c != nil && c.Text == "" && c.Blob == nil {
+			// The SDK leaves out an empty text, and clients refuse contents
+			// with neither text nor blob.
+			empty := *c
+			empty.Blob = []byte{}
+			out.Contents[i] = &empty
 		}
 	}
 	return x.tried(ctx, &out, metas)

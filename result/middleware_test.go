@@ -251,6 +251,27 @@ func TestAnsweredResourcesAreNotCached(t *testing.T) {
 	}
 }
 
+// TestEmptyResource: contents always have a text or a blob, and the handler's own
+// value stays as it is.
+func TestEmptyResource(t *testing.T) {
+	res := &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{URI: "a:b"}, {URI: "a:c", Text: "c"}, {URI: "a:d", Blob: []byte("d")}}}
+	got, err := through(t, nil, "resources/read", &mcp.ReadResourceRequest{Params: &mcp.ReadResourceParams{}}, res, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := json.Marshal(got.(*mcp.ReadResourceResult).Contents)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `[{"uri":"a:b","blob":""},{"uri":"a:c","text":"c"},{"uri":"a:d","blob":"ZA=="}]`
+	if diff := cmp.Diff(want, string(data)); diff != "" {
+		t.Errorf("contents (-want +got):\n%s", diff)
+	}
+	if res.Contents[0].Blob != nil {
+		t.Error("the handler's own value was changed")
+	}
+}
+
 // TestListedSchemas: only schemas whose root is an object are listed, in
 // whatever Go type they are.
 func TestListedSchemas(t *testing.T) {
