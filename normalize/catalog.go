@@ -25,6 +25,7 @@ func (r *reader) dockerCatalog(root *syntax.Node) {
 	for _, m := range root.Get("registry").Members {
 		at := place{name: m.Name, named: true, offset: m.Offset}
 		c := catalogEntry{draft: r.draft(at, dialectOf(DockerCatalog)), node: m.Value}
+		c.written = m.Value
 		switch remote := m.Value.Get("remote"); {
 		case m.Value.Kind == syntax.Null:
 			c.fail(EntryNull, "")

@@ -27,7 +27,7 @@
 // Whatever was repaired, guessed, dropped or looks dangerous is a [Note] of the
 // record, or of the [Paste] where it is about the whole text. Nothing is dropped
 // without one, and one bad entry never takes the others along: it becomes a
-// record whose Err is set.
+// record whose Err is set, with the entry as it stood there in Extra.
 //
 // # References
 //

@@ -21,6 +21,7 @@ func (r *reader) mcpbManifest(root *syntax.Node) {
 	e := &entry{draft: r.draft(at, dialectOf(MCPB))}
 	e.s.Transport = Stdio
 	server := root.Get("server")
+	e.written = server
 	if config := server.Get("mcp_config"); config.IsObject() {
 		e.mcpConfig(config)
 		e.mcpConfig(config.Get("platform_overrides").Get(r.platform()))

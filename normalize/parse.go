@@ -53,10 +53,10 @@ func (o *ParseOptions) maxBytes() int {
 // command lines, and Markdown that holds any of them.
 //
 // What was repaired, guessed or left out is told by notes, of the paste or of
-// the record. A bad entry becomes a record whose Err is set and never takes the
-// others along. A text that was read and declares no server gives a Paste
-// without servers and the note [NoMCPConfig]; a text that cannot be read is an
-// [*Error] with line, column and a hint.
+// the record. A bad entry becomes a record whose Err is set, with all that it
+// said in Extra, and never takes the others along. A text that was read and
+// declares no server gives a Paste without servers and the note [NoMCPConfig]; a
+// text that cannot be read is an [*Error] with line, column and a hint.
 //
 // Nothing is expanded, run or opened.
 func Parse(text []byte, opts *ParseOptions) (*Paste, error) {

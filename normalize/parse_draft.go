@@ -30,6 +30,9 @@ type draft struct {
 	off int
 	s   Server
 
+	// written is the entry as it stands in the paste, nil where it is no object.
+	written *syntax.Node
+
 	command   val
 	splitLine bool // command is a whole line, whatever it looks like
 	args      []val
@@ -108,6 +111,8 @@ func (e *draft) finish() {
 		e.checkPlatform()
 		e.checkContainer()
 		e.bridge()
+	} else if e.written.IsObject() {
+		e.s.Extra = e.written.AppendJSON(nil) // nothing was read from it
 	}
 	e.nameIt()
 	if e.s.Err != nil {

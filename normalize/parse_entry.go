@@ -23,6 +23,7 @@ type place struct {
 // entry reads one server. A bad one becomes a record with an error.
 func (r *reader) entry(at place, n *syntax.Node, d *dialect) {
 	e := &entry{draft: r.draft(at, d), node: n}
+	e.written = n
 	if at.shadowed {
 		e.note(DuplicateKeptFirst, "", at.offset)
 	}
@@ -127,7 +128,6 @@ func (e *entry) fromObject(n *syntax.Node) bool {
 	e.takeCommand()
 	if e.command.text == "" && e.url.text == "" {
 		e.notRunnable(n)
-		e.s.Extra = e.extraJSON()
 		return true
 	}
 	e.takeEnv()
@@ -351,7 +351,6 @@ func (e *entry) notRunnable(n *syntax.Node) {
 		e.s.Err.Message += nearMiss(n, "command", "url")
 		if misplacedEnv(e.s.Name, n) {
 			e.note(MisplacedEnv, "", n.Offset)
-			e.extra = n.Members
 		}
 	}
 }

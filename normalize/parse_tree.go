@@ -101,13 +101,13 @@ func (r *reader) wrappersIn(root *syntax.Node) []wrapper {
 			out = append(out, insideMCP(w)...)
 		case "projects":
 			out = append(out, insideProjects(w)...)
-		case "servers", "mcp_servers", "extensions":
+		case "servers", "extensions": // other files have these too
 			if hasEntry(m.Value) || r.hintUses(m.Name) {
 				out = appendHolder(out, w)
 			}
 		default:
 			w.dotted = strings.Contains(m.Name, ".")
-			if key := wrapperKey(m.Name); key == "mcpServers" || key != "" && w.dotted || m.Name == "context_servers" {
+			if key := wrapperKey(m.Name); key == "mcpServers" || key != "" && w.dotted || m.Name == "context_servers" || m.Name == "mcp_servers" {
 				out = appendHolder(out, w)
 			}
 		}

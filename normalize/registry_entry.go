@@ -65,6 +65,7 @@ func (r *reader) registryServer(n *syntax.Node) {
 		for _, item := range packages.Items {
 			if item.IsObject() {
 				p := registryEntry{draft: r.draft(place{name: name, named: true, offset: item.Offset}, d), node: item}
+				p.written = item
 				p.s.Choice = numbered(&used, text(item, "registryType"))
 				p.pack()
 				p.finish()
@@ -77,6 +78,7 @@ func (r *reader) registryServer(n *syntax.Node) {
 	for i, item := range remotes.Items {
 		if item.IsObject() {
 			p := registryEntry{draft: r.draft(place{name: name, named: true, offset: item.Offset}, d), node: item}
+			p.written = item
 			p.s.Choice = "remote-" + strconv.Itoa(i+1)
 			p.remote(item)
 			p.finish()

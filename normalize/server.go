@@ -105,6 +105,7 @@ type Server struct {
 	Equivalent *Server `json:"equivalent,omitempty"`
 	// Extra is a JSON object of the entry's fields that have no place above,
 	// in their order and with their number text, for an export back to Dialect.
+	// Where Err is set and the fields above are empty, it is the whole entry.
 	Extra json.RawMessage `json:"extra,omitempty"`
 
 	// Notes say what was repaired, guessed, dropped or looks dangerous.

@@ -53,6 +53,7 @@ func (r *reader) smithery(root *syntax.Node) {
 		return
 	}
 	e := r.draft(place{offset: start.Offset}, dialectOf(Generic))
+	e.written = start
 	e.fail(NotRunnable, "command_function")
 	e.finish()
 }
