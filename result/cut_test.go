@@ -2,6 +2,7 @@ package result_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -48,7 +49,7 @@ func TestCutSaysWhatIsCounted(t *testing.T) {
 			got := failureOf(t, reply).Error
 			notes := tt.notes
 			if whole {
-				notes = append(notes[:len(notes):len(notes)], kept)
+				notes = append(slices.Clip(notes), kept)
 			}
 			_, note, _ := strings.Cut(got.Message, ": ask for less")
 			want := ""

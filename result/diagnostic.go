@@ -91,6 +91,12 @@ type diagnosticOutput struct {
 	TotalBytes int    `json:"totalBytes" jsonschema:"bytes of the whole text"`
 }
 
+// diagnosticAbout names the fields of the reply, since most clients show a
+// model no output schema.
+const diagnosticAbout = "Read, page by page, the whole text of an error or result that was cut to fit. " +
+	"The reply has content, offset, totalBytes and, unless it is the last page, nextOffset. " +
+	"Ids live 30 minutes in this server process."
+
 func (sh *shaper) addDiagnosticTool(s *mcp.Server) {
 	input, err := jsonschema.For[diagnosticInput](nil)
 	if err != nil {
@@ -103,8 +109,7 @@ func (sh *shaper) addDiagnosticTool(s *mcp.Server) {
 	mcp.AddTool(s, &mcp.Tool{
 		Name:        sh.opts.diagnosticTool(),
 		Title:       "Read a diagnostic",
-		Description: "Read, page by page, the whole text of an error or result that was cut to fit. " +
-			"The reply has content, offset, totalBytes and, unless it is the last page, nextOffset. Ids live 30 minutes in this server process.",
+		Description: diagnosticAbout,
 		InputSchema: input,
 		Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true, DestructiveHint: &no, OpenWorldHint: &no},
 	}, sh.readDiagnostic)
