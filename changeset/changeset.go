@@ -124,8 +124,9 @@ type NodeDiff struct {
 	Added int `json:"added"`
 	// Removed is how many lines go.
 	Removed int `json:"removed"`
-	// Unified is the change in the unified format with the headers of git: for a
-	// file that only moves, no more than these.
+	// Unified is the change in the unified format with the headers of git, whose
+	// paths are relative to the root, unlike the two above: for a file that only
+	// moves, no more than these.
 	Unified string `json:"unified"`
 }
 

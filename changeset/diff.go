@@ -2,6 +2,7 @@ package changeset
 
 import (
 	"context"
+	"path"
 	"slices"
 	"sync"
 
@@ -14,8 +15,10 @@ const contextLines = 3
 // Diff returns what each operation of the changeset id does to its file, in
 // their order. It compares the proposed file with the one that it was proposed
 // on, whatever became of that since: what is shown is what was proposed. The
-// diffs joined are a patch that git apply carries out in the folder of the
-// documents. A part of a file that is not UTF-8 stands in Unified as it is.
+// diffs joined are a patch that git apply carries out in the root. If that is a
+// folder of a repository, git apply leaves all of it out without a word there: run
+// it at the top, with the way to the root as --directory. A part of a file that is
+// not UTF-8 stands in Unified as it is.
 //
 // The error's code is changeset_unknown, changeset_damaged, or changeset_io.
 func (s *Store) Diff(ctx context.Context, id string) ([]NodeDiff, error) {
@@ -34,11 +37,19 @@ func (s *Store) Diff(ctx context.Context, id string) ([]NodeDiff, error) {
 		c := r.files[i]
 		d := NodeDiff{Op: o.Op, ID: o.ID, OldPath: o.OldPath, NewPath: o.NewPath}
 		d.Added, d.Removed = textdiff.Stat(textdiff.Lines(c.old, c.new))
-		d.Unified = string(textdiff.Git(o.OldPath, o.NewPath, c.old, c.new, contextLines))
+		d.Unified = string(textdiff.Git(s.inRoot(o.OldPath), s.inRoot(o.NewPath), c.old, c.new, contextLines))
 		all = append(all, d)
 	}
 	s.diffs.put(r.Digest, all)
 	return all, nil
+}
+
+// inRoot returns a path of a node relative to the root, "" for "".
+func (s *Store) inRoot(p string) string {
+	if p == "" {
+		return ""
+	}
+	return path.Join(s.opts.Docs, p)
 }
 
 const (

@@ -83,9 +83,9 @@ func Example() {
 	// Output:
 	// operation_not_allowed
 	// valid: true
-	// diff --git a/limits.md b/limits.md
-	// --- a/limits.md
-	// +++ b/limits.md
+	// diff --git a/docs/limits.md b/docs/limits.md
+	// --- a/docs/limits.md
+	// +++ b/docs/limits.md
 	// @@ -3,4 +3,4 @@
 	//  kind: spec
 	//  title: Limits

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -52,10 +53,10 @@ func TestDiff(t *testing.T) {
 		got = append(got, shown{Op: d.Op, ID: d.ID, Old: d.OldPath, New: d.NewPath, Added: d.Added, Removed: d.Removed, Header: header})
 	}
 	want := []shown{
-		{Op: "create", ID: "new", New: "new.md", Added: 6, Header: "diff --git a/new.md b/new.md new file mode 100644 --- /dev/null +++ b/new.md "},
-		{Op: "update", ID: "setup", Old: "setup.md", New: "setup.md", Added: 1, Removed: 3, Header: "diff --git a/setup.md b/setup.md --- a/setup.md +++ b/setup.md "},
-		{Op: "move", ID: "notes/plain", Old: "notes/plain.md", New: "b.md", Header: "diff --git a/notes/plain.md b/b.md rename from notes/plain.md rename to b.md "},
-		{Op: "delete", ID: "limits", Old: "spec/limits.md", Removed: 7, Header: "diff --git a/spec/limits.md b/spec/limits.md deleted file mode 100644 --- a/spec/limits.md +++ /dev/null "},
+		{Op: "create", ID: "new", New: "new.md", Added: 6, Header: "diff --git a/docs/new.md b/docs/new.md new file mode 100644 --- /dev/null +++ b/docs/new.md "},
+		{Op: "update", ID: "setup", Old: "setup.md", New: "setup.md", Added: 1, Removed: 3, Header: "diff --git a/docs/setup.md b/docs/setup.md --- a/docs/setup.md +++ b/docs/setup.md "},
+		{Op: "move", ID: "notes/plain", Old: "notes/plain.md", New: "b.md", Header: "diff --git a/docs/notes/plain.md b/docs/b.md rename from docs/notes/plain.md rename to docs/b.md "},
+		{Op: "delete", ID: "limits", Old: "spec/limits.md", Removed: 7, Header: "diff --git a/docs/spec/limits.md b/docs/spec/limits.md deleted file mode 100644 --- a/docs/spec/limits.md +++ /dev/null "},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("diffs (-want +got):\n%s", diff)
@@ -93,7 +94,7 @@ func TestDiffApplies(t *testing.T) {
 		patch.WriteString(d.Unified)
 	}
 	cmd := exec.Command("git", "apply", "--whitespace=nowarn")
-	cmd.Dir, cmd.Stdin = p.path("docs"), strings.NewReader(patch.String())
+	cmd.Dir, cmd.Stdin = p.dir, strings.NewReader(patch.String())
 	cmd.Env = append(os.Environ(), "GIT_DIR=/dev/null", "GIT_CONFIG_NOSYSTEM=1", "HOME="+t.TempDir())
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s\n%s", err, out, patch.String())
@@ -105,6 +106,34 @@ func TestDiffApplies(t *testing.T) {
 		}
 		if _, there := after["spec/terms.md"]; there {
 			t.Error("what moved is where it was")
+		}
+	}
+}
+
+// TestDiffPaths writes the paths of diffs as the root has them, whatever the docs
+// folder is.
+func TestDiffPaths(t *testing.T) {
+	t.Parallel()
+	for docs, want := range map[string]string{
+		".":   "diff --git a/old.md b/new.md\nrename from old.md\nrename to new.md\n",
+		"a/b": "diff --git a/a/b/old.md b/a/b/new.md\nrename from a/b/old.md\nrename to a/b/new.md\n",
+	} {
+		p := &project{dir: t.TempDir()}
+		p.write(t, path.Join(docs, "old.md"), "---\nid: old\n---\nOld.\n")
+		store, err := changeset.Open(p.dir, folder(p.path(docs)), &changeset.Options{Docs: docs})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer store.Close()
+		p.store = store
+		w := p.writer(t, "ada")
+		id := begin(t, w)
+		if _, err := propose(t, w, id, "move old new.md"); err != nil {
+			t.Fatal(err)
+		}
+		diffs, err := store.Diff(t.Context(), id)
+		if err != nil || len(diffs) != 1 || diffs[0].Unified != want || diffs[0].OldPath != "old.md" || diffs[0].NewPath != "new.md" {
+			t.Errorf("docs in %q: %+v, %v", docs, diffs, err)
 		}
 	}
 }

@@ -41,7 +41,7 @@ func (c *config) decide(ctx context.Context, w io.Writer, ids []string) (err err
 
 // patch prints a changeset for who carries it out, such as by
 //
-//	documents --project-root . patch ID | git apply --directory=docs
+//	documents --project-root . patch ID | git apply
 //
 // Nothing here applies it.
 func (c *config) patch(ctx context.Context, w io.Writer, id string) (err error) {

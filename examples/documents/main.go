@@ -35,6 +35,9 @@ DIR holds the project file, mcpdocs.yaml. Clients read the documents, and previe
 exist; with --proposal-writer they also write changesets, which a person carries out by hand, and
 stage candidates, which are promoted once they are approved. No tool changes a document or an output.
 
+What patch prints is carried out by "git apply" in DIR, or, if DIR lies in a repository as SUB, by
+"git apply --directory=SUB" at its top.
+
 -approve says how a person approves a candidate: token leaves it to the client to ask before it
 lets a model apply it; elicit asks in a dialog of the client; command waits for "documents approve".
 

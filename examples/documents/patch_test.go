@@ -2,6 +2,7 @@ package main
 
 import (
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -26,7 +27,7 @@ func TestPatch(t *testing.T) {
 	if code != 0 || stderr != "" {
 		t.Fatalf("patch ended with %d: %s", code, stderr)
 	}
-	apply := exec.CommandContext(t.Context(), git, "apply", "--directory=docs")
+	apply := exec.CommandContext(t.Context(), git, "apply")
 	apply.Dir, apply.Stdin = string(f), strings.NewReader(stdout)
 	apply.Env = append(apply.Environ(), "GIT_CEILING_DIRECTORIES="+string(f)+"/..")
 	if out, err := apply.CombinedOutput(); err != nil {
@@ -54,5 +55,40 @@ func TestPatch(t *testing.T) {
 	}
 	if _, stderr, code := clitest.Output(t, "--project-root", string(f), "patch", "cs-aaaaaaaaaaaaaaaaaaaaaaaaaa"); code != 1 || !strings.Contains(stderr, "no such changeset") {
 		t.Errorf("an unknown id: ended with %d: %s", code, stderr)
+	}
+}
+
+// In a folder of a repository git apply does nothing, so the help says what does.
+func TestPatchInRepository(t *testing.T) {
+	t.Parallel()
+	git, err := exec.LookPath("git")
+	if err != nil {
+		t.Skip("git is not installed")
+	}
+	f := sampleProject(t)
+	s := f.serve(t, structured, "--proposal-writer", "agent")
+	id := s.changeset(t)
+	s.stop(t)
+	patch, stderr, code := clitest.Output(t, "--project-root", string(f), "patch", id)
+	if code != 0 || stderr != "" {
+		t.Fatalf("patch ended with %d: %s", code, stderr)
+	}
+	top, sub := filepath.Split(string(f))
+	for _, args := range [][]string{{"init", "--quiet"}, {"apply", "--directory=" + sub}} {
+		cmd := exec.CommandContext(t.Context(), git, args...)
+		cmd.Dir, cmd.Stdin = top, strings.NewReader(patch)
+		cmd.Env = append(cmd.Environ(), "GIT_CONFIG_NOSYSTEM=1", "HOME="+t.TempDir())
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("git %v: %v\n%s", args, err, out)
+		}
+	}
+	if got := f.read(t, "docs/lamp.md"); !strings.Contains(got, "See the [[library]].") {
+		t.Errorf("the update is not there: %s", got)
+	}
+	_, help, _ := clitest.Output(t, "-h")
+	for _, want := range []string{`"git apply"`, `"git apply --directory=SUB"`} {
+		if !strings.Contains(help, want) {
+			t.Errorf("the help does not name %s:\n%s", want, help)
+		}
 	}
 }

@@ -172,7 +172,7 @@ type diffPart struct {
 	NewPath string `json:"newPath,omitempty" jsonschema:"relative to the folder of the documents"`
 	Added   int    `json:"added" jsonschema:"lines of the whole diff of this node"`
 	Removed int    `json:"removed" jsonschema:"lines of the whole diff of this node"`
-	Unified string `json:"unified" jsonschema:"unified diff with the headers of git, only these if a file moves; all joined are a patch for git apply in the folder of the documents"`
+	Unified string `json:"unified" jsonschema:"unified diff with the headers of git, with paths relative to the project, and only these if a file moves; all joined are a patch for git apply"`
 	Offset  int    `json:"offset,omitempty" jsonschema:"where this part starts in the diff of the node, in bytes"`
 	Partial bool   `json:"partial,omitempty" jsonschema:"this is a part of a long diff; other pages have the rest"`
 }

@@ -78,7 +78,7 @@ func TestProposals(t *testing.T) {
 		if d := diff.Items[1]; !strings.Contains(d.Unified, "\n-status: draft # not reviewed\n+status: final # not reviewed\n") || d.Added != 1 || d.Removed != 1 {
 			t.Errorf("diff %+v", d)
 		}
-		if d := diff.Items[2]; d.Op != "move" || d.OldPath != "oncall.md" || d.NewPath != "people/oncall.md" || d.Unified != "diff --git a/oncall.md b/people/oncall.md\nrename from oncall.md\nrename to people/oncall.md\n" {
+		if d := diff.Items[2]; d.Op != "move" || d.OldPath != "oncall.md" || d.NewPath != "people/oncall.md" || d.Unified != "diff --git a/docs/oncall.md b/docs/people/oncall.md\nrename from docs/oncall.md\nrename to docs/people/oncall.md\n" {
 			t.Errorf("diff %+v", d)
 		}
 
