@@ -3,6 +3,7 @@ package discovery
 import (
 	"cmp"
 	"context"
+	"fmt"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -25,7 +26,8 @@ const (
 type Options struct {
 	// MaxPage bounds one result on the wire, in bytes after all escaping:
 	// pages of text end at a line before it, lists between two items. 0 means
-	// 10,000, which fits the clients measured. At least 4,000.
+	// 10,000, which fits the clients measured. Less than 4,000 is refused, as
+	// what is said of one repo may take that much.
 	MaxPage int
 
 	// MaxResource bounds the text of one resource, in bytes; resources are not
@@ -53,12 +55,15 @@ func Feature(r *resolve.Resolver, opts *Options) mcpkit.Feature {
 	return d.install
 }
 
+// leastPage is the smallest Options.MaxPage.
+const leastPage = 4_000
+
 func (o *Options) withDefaults() Options {
 	var opts Options
 	if o != nil {
 		opts = *o
 	}
-	opts.MaxPage = max(cmp.Or(opts.MaxPage, 10_000), 4_000)
+	opts.MaxPage = cmp.Or(opts.MaxPage, 10_000)
 	opts.MaxResource = cmp.Or(opts.MaxResource, 256<<10)
 	return opts
 }
@@ -77,6 +82,9 @@ type discovery struct {
 func (d *discovery) install(in *mcpkit.Installer) error {
 	d.readTool = in.ToolName("read_view")
 	d.listTool = in.ToolName("list_repos")
+	if d.opts.MaxPage < leastPage {
+		return fmt.Errorf("MaxPage is %d, the least is %d", d.opts.MaxPage, leastPage)
+	}
 	var err error
 	if d.pager, err = paging.New(in.Sealer(), "discovery", d.opts.MaxPage); err != nil {
 		return err

@@ -11,7 +11,9 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/mcpcontract/mcpcontract/mcpkit"
 	"github.com/mcpcontract/mcpcontract/mcpkit/discovery"
 	"github.com/mcpcontract/mcpcontract/registry"
 	"github.com/mcpcontract/mcpcontract/resolve"
@@ -463,4 +465,19 @@ func TestFeatureRefusesNil(t *testing.T) {
 		}
 	}()
 	discovery.Feature(nil, nil)
+}
+
+// A page that could not hold what is said of one repo is refused at set-up.
+func TestFeatureRefusesSmallPages(t *testing.T) {
+	reg, err := registry.Parse([]byte("schema_version: \"1.0\"\nkind: workspace_registry\nrepos: []\n"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := resolve.New(resolve.Static(reg), nil)
+	for size, ok := range map[int]bool{-1: false, 1: false, 3_999: false, 4_000: true, 0: true} {
+		_, err := mcpkit.NewServer(&mcp.Implementation{Name: "test", Version: "1.0.0"}, nil, discovery.Feature(r, &discovery.Options{MaxPage: size}))
+		if (err == nil) != ok || err != nil && !strings.Contains(err.Error(), "4000") {
+			t.Errorf("%d: got %v", size, err)
+		}
+	}
 }
