@@ -154,7 +154,7 @@ const (
 // path compares a declared path with what is there and with its recorded status.
 func (c *checker) path(field, p string, dir bool) {
 	info, err := c.root.Stat(path.Join(c.at.Path, p))
-	good := err == nil && info.Err == nil && (dir && info.Mode.IsDir() || !dir && info.Mode.IsRegular())
+	good := err == nil && info.Err == nil && info.Mode.IsDir() == dir && (dir || info.Mode.IsRegular())
 	status, recorded := c.at.EntrypointStatus[p]
 	if good && !dir {
 		c.size(field, p, info.Size, status)

@@ -233,10 +233,17 @@ func refusal(s *normalize.Server, own, declared bool) string {
 	case line.program != "" && !declared && !belongs(line.program, barePackage(l.kind, line.pkg)):
 		return "a program " + clip(line.program) + " that does not bear its package's name"
 	}
-	if name, _ := splitVersion(line.pkg); name == smitheryCLI && len(line.tail) > 1 && line.tail[0] == "run" {
-		if _, err := ownedReference(refSmithery, strings.TrimPrefix(line.tail[1], "@")); err != nil {
-			return "a server of Smithery without a name"
-		}
+	return smitheryRefusal(line.pkg, line.tail)
+}
+
+// smitheryRefusal says why what Smithery's program is to run cannot be taken, or
+// "", as for any other package.
+func smitheryRefusal(pkg string, tail []string) string {
+	if name, _ := splitVersion(pkg); name != smitheryCLI || len(tail) < 2 || tail[0] != "run" {
+		return ""
+	}
+	if _, err := ownedReference(refSmithery, strings.TrimPrefix(tail[1], "@")); err != nil {
+		return "a server of Smithery without a name"
 	}
 	return ""
 }

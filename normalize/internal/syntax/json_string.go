@@ -123,21 +123,11 @@ func (p *jsonParser) unescape(raw string, offset int) string {
 // escape resolves the escape at the start of s and says how long it is; 0 for
 // one that cannot be read.
 func (p *jsonParser) escape(b []byte, s string) ([]byte, int) {
-	switch c := s[1]; c {
-	case '"', '\\', '/':
-		return append(b, c), 2
-	case 'b':
-		return append(b, '\b'), 2
-	case 'f':
-		return append(b, '\f'), 2
-	case 'n':
-		return append(b, '\n'), 2
-	case 'r':
-		return append(b, '\r'), 2
-	case 't':
-		return append(b, '\t'), 2
-	case 'u':
+	if s[1] == 'u' {
 		return unicodeEscape(b, s)
+	}
+	if i := strings.IndexByte(`"\/bfnrt`, s[1]); i >= 0 {
+		return append(b, "\"\\/\b\f\n\r\t"[i]), 2
 	}
 	p.fixed |= JSON5
 	switch c := s[1]; c {

@@ -170,15 +170,19 @@ func (s *splitter) chunk(c *chunk) {
 	if s.trees > 1 {
 		s.out.Documents += s.trees
 	}
-	if outside {
-		return
+	if !outside {
+		s.tell()
 	}
+}
+
+// tell adds to the result what was in the chunk beside documents.
+func (s *splitter) tell() {
 	s.out.ShellComment = s.out.ShellComment || s.comments && s.commands > 0
 	s.prose = s.prose || s.comments && s.commands == 0
-	if c.block == 0 && s.trees+s.commands == 0 && s.loneWord() {
+	if s.c.block == 0 && s.trees+s.commands == 0 && s.loneWord() {
 		return
 	}
-	s.out.Prose = s.out.Prose || s.prose && c.block == 0
+	s.out.Prose = s.out.Prose || s.prose && s.c.block == 0
 }
 
 // skipBlank moves to the next line or character that says something.
@@ -210,7 +214,7 @@ func (s *splitter) piece() {
 		if s.toml() {
 			return
 		}
-	case startsJSON(rest) && (!s.broken || indentation(s.c.text, s.pos) == 0):
+	case s.objectStarts(rest):
 		if s.json(s.pos) {
 			return
 		}
@@ -224,6 +228,12 @@ func (s *splitter) piece() {
 	}
 	s.prose = true
 	s.pos += lineLen(rest)
+}
+
+// objectStarts reports whether an object is to be read here: of one that is broken
+// the parts are not tried.
+func (s *splitter) objectStarts(rest string) bool {
+	return startsJSON(rest) && (!s.broken || indentation(s.c.text, s.pos) == 0)
 }
 
 // add appends a document that starts at start in the chunk. Mended is the text

@@ -126,7 +126,7 @@ func commentAt(line string) int {
 	for i := 0; i < len(line); i++ {
 		c, fresh := line[i], i == 0 || strings.IndexByte(" \t[{,:-", line[i-1]) >= 0
 		switch {
-		case mark != 0 && c == '\\' && mark == '"':
+		case mark == '"' && c == '\\':
 			i++
 		case mark != 0 && c == mark:
 			mark = 0
