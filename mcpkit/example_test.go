@@ -232,6 +232,7 @@ func ExampleCommand() {
 	// {"error":{"code":"approval_invalid","message":"the approval token is not valid for this call; prepare again and use the new one"}}
 }
 
+// What "zoo approve" does, with the arguments after it.
 func ExampleApprovals_Decide() {
 	dir, err := os.MkdirTemp("", "tokens")
 	if err != nil {
@@ -239,17 +240,66 @@ func ExampleApprovals_Decide() {
 		return
 	}
 	defer os.RemoveAll(dir)
-	store, err := token.Open(dir, nil)
+	noon := time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC) // so that the output below stays the same
+	store, err := token.Open(dir, &token.Options{Now: func() time.Time { return noon }})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	defer store.Close()
 
-	// What "zoo approve" does, with the arguments after it.
-	approvals := &mcpkit.Approvals{Store: store, Project: "zoo"}
-	if err := approvals.Decide(context.Background(), os.Stdout, nil); err != nil {
-		fmt.Println(err)
+	// A Command of the server has issued this, in another process.
+	ctx := context.Background()
+	claim := token.Claim{
+		Project: "zoo", Kind: mcpkit.OutOfBand.String(), Subject: "anyone", Tool: "rename",
+		Manifest: "sha256:5a1f",
+		Base:     map[string]string{"cages/lions": "sha256:77c0", "cages/cats": ""},
 	}
-	// Output: nothing waits for approval
+	tok, err := store.Issue(ctx, claim)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	id := tok.Hash()[:12] // as the list shows it; each proposal has another
+
+	approvals := &mcpkit.Approvals{Store: store, Project: "zoo"}
+	decide := func(args ...string) {
+		var out strings.Builder
+		if err := approvals.Decide(ctx, &out, args); err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(strings.ReplaceAll(strings.TrimSpace(out.String()), id, "<id>"))
+	}
+	decide()
+	decide(id)
+	decide()
+
+	// What the server does when the token comes.
+	lease, err := store.Begin(ctx, tok.Reveal(), claim)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer lease.Release()
+	fmt.Println("the approved proposal can be carried out")
+	// Output:
+	// <id>  until 2026-08-01T12:30:00Z
+	//   project: zoo
+	//   tool:    rename
+	//   asked by anyone
+	//   paths:   2
+	//     cages/cats (new)
+	//     cages/lions
+	//   binds:   sha256:5a1f
+	// approved <id>
+	//   project: zoo
+	//   tool:    rename
+	//   asked by anyone
+	//   paths:   2
+	//     cages/cats (new)
+	//     cages/lions
+	//   binds:   sha256:5a1f
+	// nothing waits for approval
+	// the approved proposal can be carried out
 }
