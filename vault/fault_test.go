@@ -157,3 +157,43 @@ func TestDenied(t *testing.T) {
 		t.Errorf("the text is %v", err)
 	}
 }
+
+// unnamed fails to make names durable.
+type unnamed struct {
+	vault.Files
+	renamed bool // vault.json was replaced
+}
+
+func (u *unnamed) Rename(from, to string) error {
+	u.renamed = u.renamed || to == "vault.json"
+	return u.Files.Rename(from, to)
+}
+
+func (u *unnamed) SyncDir(dir string) error {
+	if u.renamed {
+		return &rootfs.Error{Op: "sync", Path: dir, Code: rootfs.IO, Err: syscall.EIO}
+	}
+	return u.Files.SyncDir(dir)
+}
+
+// TestNameNotDurable: a change is not acknowledged before the new file has its
+// name for good, and with that step failed it is there all the same.
+func TestNameNotDurable(t *testing.T) {
+	for name, change := range changes {
+		first, dir := create(t)
+		set(t, first, "A", "old")
+		root, err := vault.Traced(dir, func(rootfs.Event) {})
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, err := vault.OpenOn(t.Context(), &unnamed{Files: root}, goodKey)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantCode(t, name, change(t.Context(), v), vault.CodeIO)
+		if value := wantWhole(t, dir); name == "update" && value != "new" {
+			t.Errorf("%s: A is %q", name, value)
+		}
+		v.Close()
+	}
+}
