@@ -69,8 +69,11 @@
 // Every failure is an [*Error] with a [Code]. A wrong key, tampering and damage
 // are three codes: vault_wrong_key if no slot opens, vault_tampered if a slot
 // opens and the rest is not what was sealed, vault_damaged if the file is empty
-// or no vault at all. No failure writes anything, and nothing secret is in any
-// message. Every method of an open vault may also fail with the codes of
+// or no vault at all. A call that fails leaves the vault as it was, except that
+// after vault_io the change may be there all the same, whole. A [Create] that
+// fails makes nothing, except that one which was under way when another was
+// faster, or the operating system failed, may leave the directory, empty but for
+// the lock file. Nothing secret is in any message. Every method of an open vault may also fail with the codes of
 // [Open], vault_closed or vault_io, those that write with vault_busy or
 // vault_limit.
 //

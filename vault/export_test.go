@@ -43,8 +43,12 @@ func Traced(dir string, trace func(rootfs.Event)) (Files, error) {
 
 // CreateTraced makes a vault in a directory that is there.
 func CreateTraced(ctx context.Context, root Files, p KeyProvider) (*Vault, error) {
-	v := &Vault{root: root, state: &state{dek: randomBytes(keySize)}}
-	return v, v.fill(ctx, map[string]box{Default: {}}, map[string]*slice{Default: newSlice()}, []KeyProvider{p})
+	w, err := newView(ctx, root.Dir(), map[string]box{Default: {}}, map[string]*slice{Default: newSlice()}, []KeyProvider{p})
+	if err != nil {
+		return nil, err
+	}
+	v := &Vault{root: root, state: &state{dek: w.dek}}
+	return v, v.fill(ctx, w)
 }
 
 // CheapPassphrase is Passphrase with the lowest costs that are accepted.

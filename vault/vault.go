@@ -60,27 +60,81 @@ type state struct {
 // with the profile [Default] and nothing in it, and opens it. The directory is
 // made with mode 0700, together with those above it, if it is missing; one that
 // is there must be private. Without providers the code is vault_invalid;
-// vault_exists says that the directory has a vault, be it a damaged one.
+// vault_exists says that the directory has a vault, be it a damaged one. Nothing
+// is made before the providers gave their keys.
 func Create(ctx context.Context, dir string, providers ...KeyProvider) (*Vault, error) {
 	return create(ctx, dir, map[string]box{Default: {}}, map[string]*slice{Default: newSlice()}, providers)
 }
 
 // create makes a vault with the given profiles.
 func create(ctx context.Context, dir string, parents map[string]box, content map[string]*slice, providers []KeyProvider) (*Vault, error) {
+	place, err := vacant(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	w, err := newView(ctx, place, parents, content, providers)
+	if err != nil {
+		return nil, err
+	}
 	root, err := rootfs.OpenOrMake(dir, 0o700, nil)
 	if err != nil {
 		return nil, failed("create", err)
 	}
-	v := &Vault{root: root, state: &state{dek: randomBytes(keySize)}}
-	if err := v.fill(ctx, parents, content, providers); err != nil {
+	v := &Vault{root: root, state: &state{dek: w.dek}}
+	if err := v.fill(ctx, w); err != nil {
 		_ = root.Close() // the first error says more
 		return nil, err
 	}
 	return v, nil
 }
 
+// vacant refuses a directory that cannot take a vault, before anybody is asked
+// for a key, and returns its name. That of one which is missing is empty: no key
+// lies in it.
+func vacant(ctx context.Context, dir string) (string, error) {
+	if err := ended(ctx, "create"); err != nil {
+		return "", err
+	}
+	root, err := rootfs.Open(dir, nil)
+	if rootfs.CodeOf(err) == rootfs.NotFound {
+		return "", nil
+	}
+	if err != nil {
+		return "", failed("create", err)
+	}
+	if err = checkPrivate(root, "."); err == nil {
+		err = checkVacant(root)
+	}
+	_ = root.Close() // nothing was written
+	return root.Dir(), err
+}
+
+// checkVacant refuses a directory that has a vault. Whatever has the name, damaged
+// or not, may be somebody's only copy.
+func checkVacant(root files) error {
+	if _, err := root.Stat(fileName); rootfs.CodeOf(err) != rootfs.NotFound {
+		return &Error{Code: CodeExists, Op: "create", Name: fileName, Err: err}
+	}
+	return nil
+}
+
+// newView returns what a new vault in the directory is to hold.
+func newView(ctx context.Context, dir string, parents map[string]box, content map[string]*slice, providers []KeyProvider) (*view, error) {
+	env := &envelope{Format: format, V: version, ID: randomBytes(idSize), Slices: maps.Clone(parents)}
+	w := &view{env: env, dek: randomBytes(keySize), opened: content, changed: map[string]bool{}}
+	var err error
+	if env.Slots, err = newSlots(ctx, env.ID, w.dek, dir, providers); err != nil {
+		return nil, err
+	}
+	w.provider = providers[0]
+	for profile := range parents {
+		w.changed[profile] = true
+	}
+	return w, nil
+}
+
 // fill writes the first generation.
-func (v *Vault) fill(ctx context.Context, parents map[string]box, content map[string]*slice, providers []KeyProvider) error {
+func (v *Vault) fill(ctx context.Context, w *view) error {
 	if err := checkPrivate(v.root, "."); err != nil {
 		return err
 	}
@@ -89,17 +143,8 @@ func (v *Vault) fill(ctx context.Context, parents map[string]box, content map[st
 		return err
 	}
 	defer unlock()
-	// Whatever has the name, damaged or not, may be somebody's only copy.
-	if _, err := v.root.Stat(fileName); rootfs.CodeOf(err) != rootfs.NotFound {
-		return &Error{Code: CodeExists, Op: "create", Name: fileName, Err: err}
-	}
-	env := &envelope{Format: format, V: version, ID: randomBytes(idSize), Slices: maps.Clone(parents)}
-	if env.Slots, err = newSlots(ctx, env.ID, v.state.dek, v.root.Dir(), providers); err != nil {
+	if err := checkVacant(v.root); err != nil { // somebody may have been faster
 		return err
-	}
-	w := &view{env: env, dek: v.state.dek, opened: content, changed: map[string]bool{}, provider: providers[0]}
-	for profile := range parents {
-		w.changed[profile] = true
 	}
 	return v.save(w, backupNone)
 }
