@@ -1,7 +1,11 @@
 // Package vault keeps secrets, and records beside them, in one sealed file that
 // several processes share.
 //
-//	v, err := vault.Open(ctx, dir, vault.KeyFile(keyPath), nil)
+//	keyPath := filepath.Join(config, "vault.key") // not below dir
+//	if err := vault.MakeKeyFile(keyPath); err != nil {
+//		return err
+//	}
+//	v, err := vault.Create(ctx, dir, vault.KeyFile(keyPath))
 //	if err != nil {
 //		return err
 //	}
@@ -19,6 +23,10 @@
 //	secret, origin, err := p.Get("TRACKER_TOKEN")
 //	fmt.Println(secret, origin) // [redacted] vault:default
 //	use(secret.Reveal())
+//
+// From then on it is opened with [Open]:
+//
+//	v, err := vault.Open(ctx, dir, vault.KeyFile(keyPath), nil)
 //
 // # Profiles
 //
