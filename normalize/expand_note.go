@@ -46,6 +46,8 @@ func placeMessage(code Code) string {
 		return "only ${NAME} and ${NAME:-default} are expanded; this form stays as text"
 	case MalformedRef:
 		return "a reference without a valid name or without its closing brace stays as text"
+	case SuspiciousBraceRef:
+		return "a name in braces without a dollar sign before them stays as text; most clients want ${NAME}"
 	case DollarBeforeRef:
 		return "the first of two dollar signs stays and the reference after it is expanded"
 	case SubstitutionRefused:

@@ -10,6 +10,9 @@ import (
 // parseNote makes a note of the reader, with its sentence.
 func parseNote(code Code, subject string) Note {
 	message, ok := messages[code]
+	if code == ClientMisparses {
+		message, ok = misparsed[subject]
+	}
 	if !ok {
 		return newNote(code, subject)
 	}
@@ -148,9 +151,15 @@ var messages = map[Code]string{
 	HostSpecific:       "this runs on one kind of machine only (%)",
 	ShellString:        "this is a script for a shell and was left as it is",
 	MSYSPathMangled:    "Git Bash had turned the option % into a path",
-	ClientMisparses:    "the client's own command line would read this otherwise (%)",
 	SmitheryReference:  "the server % is run through Smithery",
 	RuntimeHintMissing: "the entry names no program to run the package; the usual one was taken",
 	TimeoutInvalid:     "% is no positive time below 30 days and was dropped",
 	TimeoutUnitGuessed: "no client is known, so the size decided between seconds and milliseconds",
+}
+
+// misparsed are the sentences of [ClientMisparses], by what goes wrong.
+var misparsed = map[string]string{
+	"variadic_env":        "the client takes what follows -e for further variables, the name of the server too; put the name before it",
+	"variadic_header":     "the client takes what follows -H for further headers, the name of the server too; put the name before it",
+	"missing_double_dash": "the client takes the options of the server's command for its own; put -- before the command",
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -131,4 +132,58 @@ func serverText(s normalize.Server) string {
 	add("extra=", string(s.Extra))
 	b.WriteString(noteText(s.Notes) + "\n")
 	return b.String()
+}
+
+// TestPastesAreExplained checks that each note and error that the archives of
+// pastes give has a sentence for people, which says more than its code.
+func TestPastesAreExplained(t *testing.T) {
+	for _, file := range []string{"pastes.txtar", "reports.txtar"} {
+		archive, err := txtar.ParseFile(filepath.Join("testdata", file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range archive.Files {
+			paste, err := normalize.Parse(f.Data, &normalize.ParseOptions{GOOS: "linux"})
+			if err != nil {
+				continue
+			}
+			notes := paste.Notes
+			for _, s := range paste.Servers {
+				notes = append(notes, s.Notes...)
+				if s.Err != nil {
+					notes = append(notes, normalize.Note{Code: s.Err.Code, Subject: s.Err.Subject, Message: s.Err.Message})
+				}
+			}
+			for _, n := range notes {
+				checkSentence(t, file+"/"+f.Name, n)
+			}
+		}
+	}
+}
+
+func checkSentence(t *testing.T, where string, n normalize.Note) {
+	t.Helper()
+	coded := n.Code == normalize.ClientMisparses && strings.Contains(n.Message, n.Subject) || strings.Contains(n.Message, string(n.Code)+" ")
+	if len(strings.Fields(n.Message)) < 3 || n.Message != strings.TrimSpace(n.Message) || strings.HasSuffix(n.Message, ".") || coded {
+		t.Errorf("%s: %s has the message %q", where, n, n.Message)
+	}
+}
+
+func TestClientMisparses(t *testing.T) {
+	for line, want := range map[string]string{
+		"claude mcp add -e A=1 name -- npx x":                      "the client takes what follows -e for further variables",
+		"claude mcp add -t http -H 'X: y' name https://x.test/mcp": "the client takes what follows -H for further headers",
+		"claude mcp add name npx -y @acme/files-mcp --port 80":     "the client takes the options of the server's command",
+	} {
+		paste, err := normalize.Parse([]byte(line), nil)
+		if err != nil || len(paste.Servers) != 1 {
+			t.Fatalf("%s: %+v, %v", line, paste, err)
+		}
+		found := slices.ContainsFunc(paste.Servers[0].Notes, func(n normalize.Note) bool {
+			return n.Code == normalize.ClientMisparses && strings.HasPrefix(n.Message, want)
+		})
+		if !found {
+			t.Errorf("%s: notes %+v", line, paste.Servers[0].Notes)
+		}
+	}
 }

@@ -180,8 +180,9 @@ func (n Note) String() string {
 
 // A Paste is what [Parse] found in one text.
 type Paste struct {
-	// Format is the form of the text: "json", "toml", "yaml", "link",
-	// "command" or "markdown"; "mixed" where parts of it differ.
+	// Format is the form of the text: "json", "toml", "yaml", "link", "command",
+	// "markdown", or "word" for a word alone such as an address or a package;
+	// "mixed" where parts of it differ, and "text" where it has none of these.
 	Format string `json:"format"`
 	// Dialect is the client whose file this is, as far as the text and the
 	// hint tell; [Generic] when they do not.
