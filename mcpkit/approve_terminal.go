@@ -27,8 +27,8 @@ const (
 //	reject ID...     decline these
 //
 // An ID is what the list shows, the first 12 digits of the hash of the token or more. It prints to w. With several IDs it
-// stops at the first that fails, with the code proposal_unknown if nothing of that ID waits in this project, and with the
-// error of Recheck, normally proposal_stale, if one to be approved is no longer what would be carried out.
+// stops at the first that fails, with the code proposal_unknown if nothing of that ID waits in this project, as if no ID follows
+// reject, and with the error of Recheck, normally proposal_stale, if one to be approved is no longer what would be carried out.
 //
 // Only call it from a program that a person runs: it is the approval. It uses only the fields Store, Project and Recheck.
 func (a *Approvals) Decide(ctx context.Context, w io.Writer, args []string) error {
@@ -42,6 +42,9 @@ func (a *Approvals) Decide(ctx context.Context, w io.Writer, args []string) erro
 	decide, done := a.approve, "approved"
 	if args[0] == "reject" {
 		decide, done, args = a.decline, "rejected", args[1:]
+		if len(args) == 0 {
+			return &token.Error{Code: token.CodeUnknown, Op: "decide", Detail: "name what to reject, by the ids of the list"}
+		}
 	}
 	for _, id := range args {
 		rec, err := named(pending, id)

@@ -465,3 +465,19 @@ func TestCommandDeclarations(t *testing.T) {
 		t.Errorf("a request with an op of its own: got %v", err)
 	}
 }
+
+// Who forgets the ids must not believe that anything was rejected.
+func TestRejectNothing(t *testing.T) {
+	s := newShelf()
+	approvals := newApprovals(t, mcpkit.OutOfBand)
+	p := dial(t, newServer(t, nil, s.command(approvals).Install), handshake)
+	p.callTool(t, "put", prepareArgs("a", "one"))
+	var out strings.Builder
+	err := approvals.Decide(t.Context(), &out, []string{"reject"})
+	if token.CodeOf(err) != token.CodeUnknown || !strings.Contains(err.Error(), "name what to reject") || out.Len() > 0 {
+		t.Errorf("got %v and %q, want to be told that an id is missing", err, out.String())
+	}
+	if list, err := approvals.Store.Pending(t.Context()); err != nil || len(list) != 1 {
+		t.Errorf("%d proposals wait, %v", len(list), err)
+	}
+}
