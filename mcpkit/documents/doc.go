@@ -31,7 +31,7 @@
 //
 //	project_info      title, nodes, kinds, statuses, problems, views
 //	project_status    changesets, candidates, approvals, operations: what is under way
-//	get_contract      tools, operations, kinds, paths, roots, limits, exclusions
+//	get_contract      tools, operations, kinds, paths, candidatePaths?, roots, limits, exclusions
 //	get_node          id, cursor?                     one document
 //	search            query, limit?, cursor?          ranked, with snippets
 //	filter_nodes      kind?, status?, tag?, cursor?
@@ -56,7 +56,8 @@
 //	preview_changeset      changesetId, view
 //
 // text is the Markdown after the front matter, and paths are relative to the
-// folder of the documents. What a proposal does not name stays as it is. Fields
+// folder of the documents; only those in a unified diff are relative to the
+// project. What a proposal does not name stays as it is. Fields
 // that a file has are spelled as there (depends_on), all others in camel case.
 //
 // # Provenance
@@ -94,6 +95,6 @@
 // page of get_context as many as its caller asks for, at most 16,000. What a
 // document says of itself is cut where it would not fit beside others: a kind, a
 // status or a title after 200 bytes, and long lists of tags, references and
-// chains with "..." in their place. The limits of packages docgraph and changeset
+// chains with "..." in their place, and so are those of the contract. The limits of packages docgraph and changeset
 // hold for documents and changesets.
 package documents

@@ -76,6 +76,8 @@ type Options struct {
 type Contract struct {
 	// Policy is what the writer may propose.
 	Policy changeset.Policy
+	// Candidates says where candidates may go; nil says that there are none.
+	Candidates *CandidatePaths
 	// Roots name the folders that the server reads and writes, by what they are
 	// for, relative to the project.
 	Roots map[string]string
@@ -86,6 +88,17 @@ type Contract struct {
 	// Views and Outputs are the pages that the project declares.
 	Views   []changeset.View
 	Outputs []changeset.Output
+}
+
+// CandidatePaths are the paths that candidates may be promoted to. The zero value
+// says that there are none.
+type CandidatePaths struct {
+	// Allow has the patterns of stage.Options, and Authorized those of
+	// candidates.Options.
+	Allow, Authorized []string
+	// Hint says how the operator allows a path, for who finds that Allow is empty.
+	// It is not told where Allow has a pattern.
+	Hint string
 }
 
 // Status is what is under way outside of changesets.

@@ -69,7 +69,7 @@ func TestContractTool(t *testing.T) {
 	if diff := cmp.Diff(served, got.Tools); diff != "" {
 		t.Errorf("tools (-served +told)\n%s", diff)
 	}
-	if !got.Writer || strings.Join(got.Operations, " ") != "create update move delete" || strings.Join(got.Paths, " ") != "**/*.md" || len(got.Kinds) != 0 {
+	if !got.Writer || strings.Join(got.Operations, " ") != "create update move delete" || strings.Join(got.Paths, " ") != "**/*.md" || strings.Join(got.Kinds, " ") != "*" {
 		t.Errorf("contract %+v", got)
 	}
 	if got.Roots["docs"] != "docs" || got.Limits["operations"] != 200 || got.Limits["pageBytes"] != 10_000 || len(got.Exclusions) < 8 || len(got.Outputs) != 2 {
@@ -79,6 +79,46 @@ func TestContractTool(t *testing.T) {
 	c = wiretest.Dial(t, p.server(t), wiretest.Stateless, "zed")
 	if got := get[contract](t, c, "get_contract", `{}`); got.Writer || len(got.Operations) != 0 {
 		t.Errorf("without a writer: %+v", got)
+	}
+}
+
+// What is allowed is told in a form that nobody takes for nothing, and what is not
+// with what to do.
+func TestContractPaths(t *testing.T) {
+	t.Parallel()
+	const hint = "the operator may name paths in the project file"
+	many := make([]string, 256)
+	for i := range many {
+		many[i] = fmt.Sprintf("plans/%s-%d/*.md", strings.Repeat("x", 900), i)
+	}
+	for name, test := range map[string]struct {
+		contract documents.Contract
+		want     string // of the reply
+	}{
+		"everything": {documents.Contract{}, `"kinds":["*"],"paths":["**"],"views":[]`},
+		"some": {
+			documents.Contract{Policy: changeset.Policy{Kinds: []string{"guide"}, Paths: []string{"a/*"}}, Candidates: &documents.CandidatePaths{Allow: []string{"plans/*"}, Authorized: []string{"plans/x"}, Hint: hint}},
+			`"kinds":["guide"],"paths":["a/*"],"candidatePaths":{"paths":["plans/*"],"authorized":["plans/x"]},"views"`,
+		},
+		"no candidate": {
+			documents.Contract{Candidates: &documents.CandidatePaths{Hint: hint}},
+			`"paths":["**"],"candidatePaths":{"paths":[],"authorized":[],"hint":"` + hint + `"},"views"`,
+		},
+		"more than a reply has": {
+			documents.Contract{Policy: changeset.Policy{Kinds: many, Paths: many}, Candidates: &documents.CandidatePaths{Allow: many, Authorized: many}},
+			`-1/*.md","..."],"authorized":["plans/x`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newProject(t, sample())
+			p.opts.Contract = test.contract
+			c := wiretest.Dial(t, p.server(t), wiretest.Stateless, "zed")
+			get[struct{}](t, c, "get_contract", `{}`)
+			if got := c.Call(t, "get_contract", `{}`).JSON(); !strings.Contains(got, test.want) || len(got) > 10_000+2_000 {
+				t.Errorf("%d bytes, want %s in\n%s", len(got), test.want, got)
+			}
+		})
 	}
 }
 

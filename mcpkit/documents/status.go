@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/mcpcontract/mcpcontract/internal/wording"
 	"github.com/mcpcontract/mcpcontract/mcpkit"
 	"github.com/mcpcontract/mcpcontract/result"
 )
@@ -70,26 +71,45 @@ type output struct {
 	Path string `json:"path"`
 }
 
+// candidatePaths is a CandidatePaths on the wire.
+type candidatePaths struct {
+	Paths      []string `json:"paths" jsonschema:"patterns of the paths that candidates may be promoted to, relative to the project; none listed means nowhere, and ... at the end stands for more"`
+	Authorized []string `json:"authorized" jsonschema:"patterns of the paths for which no approval is needed; ... at the end stands for more"`
+	Hint       string   `json:"hint,omitempty" jsonschema:"what would let candidates go somewhere"`
+}
+
+func candidatePathsOf(c *CandidatePaths) *candidatePaths {
+	if c == nil {
+		return nil
+	}
+	told := &candidatePaths{Paths: names(c.Allow, maxRefs), Authorized: names(c.Authorized, maxRefs)}
+	if len(c.Allow) == 0 {
+		told.Hint = wording.Clip(c.Hint, maxMessage)
+	}
+	return told
+}
+
 type contract struct {
-	Project    string            `json:"project"`
-	Writer     bool              `json:"writer" jsonschema:"whether this server may propose changes"`
-	Tools      []string          `json:"tools"`
-	Operations []string          `json:"operations" jsonschema:"operations that may be proposed" schema:"enum=create|update|move|delete"`
-	Kinds      []string          `json:"kinds" jsonschema:"kinds that a changed node may have; none listed means any"`
-	Paths      []string          `json:"paths" jsonschema:"patterns of the paths that a changed node may have; none listed means any"`
-	Views      []view            `json:"views"`
-	Outputs    []output          `json:"outputs" jsonschema:"files that a person renders; no tool writes them"`
-	Roots      map[string]string `json:"roots" jsonschema:"folders by what they are for, relative to the project"`
-	Limits     map[string]int    `json:"limits"`
-	Exclusions []string          `json:"exclusions" jsonschema:"what no tool of this server does"`
-	Provenance result.Provenance `json:"provenance"`
+	Project        string            `json:"project"`
+	Writer         bool              `json:"writer" jsonschema:"whether this server may propose changes"`
+	Tools          []string          `json:"tools"`
+	Operations     []string          `json:"operations" jsonschema:"operations that may be proposed" schema:"enum=create|update|move|delete"`
+	Kinds          []string          `json:"kinds" jsonschema:"kinds that a changed node may have; * alone stands for any, and ... at the end for more"`
+	Paths          []string          `json:"paths" jsonschema:"patterns of the paths that a changed node may have, relative to the folder of the documents; ** alone stands for any, and ... at the end for more"`
+	CandidatePaths *candidatePaths   `json:"candidatePaths,omitempty" jsonschema:"where candidates may go; absent on a server without candidates"`
+	Views          []view            `json:"views"`
+	Outputs        []output          `json:"outputs" jsonschema:"files that a person renders; no tool writes them"`
+	Roots          map[string]string `json:"roots" jsonschema:"folders by what they are for, relative to the project"`
+	Limits         map[string]int    `json:"limits"`
+	Exclusions     []string          `json:"exclusions" jsonschema:"what no tool of this server does"`
+	Provenance     result.Provenance `json:"provenance"`
 }
 
 func (d *documents) contractTool() mcpkit.Tool[noArgs, contract] {
 	return mcpkit.Tool[noArgs, contract]{
 		Name:  "get_contract",
 		Title: "Read the contract",
-		Description: "Read what this server promises: its tools, the operations, kinds and paths that may be proposed, the folders it uses, " +
+		Description: "Read what this server promises: its tools, the operations, kinds and paths that may be proposed, where candidates may go, the folders it uses, " +
 			"its limits, and what no tool ever does.",
 		Effect: mcpkit.ReadOnly,
 		Run: func(ctx context.Context, _ noArgs) (contract, error) {
@@ -105,16 +125,17 @@ func (d *documents) contractTool() mcpkit.Tool[noArgs, contract] {
 func (d *documents) contract(project string, from result.Provenance) contract {
 	declared := d.opts.Contract
 	c := contract{
-		Project:    project,
-		Writer:     d.opts.Writer != nil,
-		Tools:      d.tools,
-		Kinds:      declared.Policy.Kinds,
-		Paths:      declared.Policy.Paths,
-		Views:      views(declared.Views),
-		Roots:      declared.Roots,
-		Limits:     map[string]int{"pageBytes": d.opts.MaxPage, "contextBytes": maxContext, "searchHits": maxHits, "knownSources": maxKnown},
-		Exclusions: exclusions(),
-		Provenance: from,
+		Project:        project,
+		Writer:         d.opts.Writer != nil,
+		Tools:          d.tools,
+		Kinds:          orAny(names(declared.Policy.Kinds, maxRefs), "*"),
+		Paths:          orAny(names(declared.Policy.Paths, maxRefs), "**"),
+		CandidatePaths: candidatePathsOf(declared.Candidates),
+		Views:          views(declared.Views),
+		Roots:          declared.Roots,
+		Limits:         map[string]int{"pageBytes": d.opts.MaxPage, "contextBytes": maxContext, "searchHits": maxHits, "knownSources": maxKnown},
+		Exclusions:     exclusions(),
+		Provenance:     from,
 	}
 	maps.Copy(c.Limits, declared.Limits)
 	if c.Writer {
@@ -126,6 +147,15 @@ func (d *documents) contract(project string, from result.Provenance) contract {
 		c.Outputs = append(c.Outputs, output(o))
 	}
 	return c
+}
+
+// orAny writes the list of a policy that allows everything by being empty, as who
+// reads an empty list takes it for nothing.
+func orAny(list []string, everything string) []string {
+	if len(list) == 0 {
+		return []string{everything}
+	}
+	return list
 }
 
 // exclusions are the promises of what is left out.
