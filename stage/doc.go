@@ -62,19 +62,32 @@
 //
 // [Plan].Approval is part of the intent and the name of the receipt, so that
 // using up an approval and promoting are one commit. Who keeps approvals
-// elsewhere joins the two under [Area.Lock]:
+// elsewhere joins the two under [Area.Lock]. With a token of package
+// [github.com/mcpcontract/mcpcontract/token], whose record rec was looked up:
 //
-//	lock, err := area.Lock(ctx)
-//	if err != nil {
-//		return err
-//	}
+//	lock, err := area.Lock(ctx) // finishes what a crash interrupted
+//	...
 //	defer lock.Unlock()
-//	if receipt, ok, err := area.Receipt(plan.Approval); ok || err != nil {
-//		return reply(receipt, err) // it happened before the crash
+//	receipt, done, err := area.Receipt(rec.Hash)
+//	...
+//	claim := rec.Claim
+//	if !done {
+//		plan, claim, err = propose(rec.Claim.Input) // what would be done now
+//		...
 //	}
-//	... // use up the approval
-//	receipt, err := lock.Promote(ctx, plan)
-//	... // note the receipt with it
+//	lease, err := tokens.Resume(ctx, text, claim)
+//	...
+//	defer lease.Release() // without Commit, the next call resumes
+//	if !done {
+//		plan.Approval = lease.Hash()
+//		receipt, err = lock.Promote(ctx, plan)
+//		...
+//	}
+//	err = lease.Commit(ctx, reply(receipt))
+//
+// After a crash anywhere in it the same token carries the plan out, if that did
+// not happen, or is answered with the receipt. The example of Area.Lock is the
+// whole of it.
 //
 // # Storage
 //

@@ -65,7 +65,9 @@
 // [Lease.Commit] nobody can know from the token alone whether the action
 // happened: Begin then answers approval_busy. A caller that can know, because
 // it keeps [Lease.Hash] in its own journal and holds a lock around all of it,
-// uses [Store.Resume].
+// uses [Store.Resume]. For files, package
+// [github.com/mcpcontract/mcpcontract/stage] is such a journal; the example of
+// its Area.Lock joins the two.
 //
 // # Errors
 //
