@@ -33,6 +33,11 @@ type ExportOptions struct {
 // transport, the server is reached through the program mcp-remote instead, noted
 // [BridgeWritten].
 //
+// A client that asks for values is to ask for secrets: a reference to a variable
+// whose name is that of one, or that is the whole value of a variable or header of
+// such a name, becomes a prompt wherever it stands. The note [InputsDeclared] lists
+// them.
+//
 // What the client has no place for is left out or stands as literal text. Every
 // such thing is a note, [NotExpressible] unless it has a code of its own, whose
 // subject is the server's name, a colon, and the field; parsing the result with
@@ -58,6 +63,9 @@ func Export(to Dialect, servers []Server, opts *ExportOptions) ([]byte, []Note, 
 	x := exporter{d: d, q: clientQuirks[to], names: make(map[string]bool)}
 	if opts != nil {
 		x.opts = *opts
+	}
+	if x.asks() {
+		x.secretVars = secretVars(servers)
 	}
 	var entries []syntax.Member
 	for i := range servers {
@@ -87,6 +95,8 @@ type exporter struct {
 	notes    []Note
 	names    map[string]bool // names given so far
 	prompts  []Input         // prompts to declare
+	// secretVars are the variables that the client is to ask for.
+	secretVars map[string]bool
 	excluded []string        // servers that a list switches off
 
 	s     *Server // the present one

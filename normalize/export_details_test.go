@@ -199,6 +199,25 @@ func TestExportDetails(t *testing.T) {
 			has: []string{`"Bearer ${input:API_TOKEN}"`, `"${input:API_TOKEN}${env:REGION}"`, `"password": true`}, notes: []string{"inputs:API_TOKEN(secret)"},
 		},
 		{
+			name: "secrets by any name become prompts", to: normalize.VSCode,
+			in:    stdio(normalize.Server{Env: pairs("A", "${DB_PASS}", "B", "${SESSION}", "C", "${REGION}", "D", "${USE_TOKEN}", "E", "${SORT_KEY_NAME}")}),
+			has:   []string{`"A": "${input:DB_PASS}"`, `"B": "${input:SESSION}"`, `"C": "${env:REGION}"`, `"D": "${input:USE_TOKEN}"`, `"E": "${env:SORT_KEY_NAME}"`},
+			notes: []string{"inputs:DB_PASS(secret),SESSION(secret),USE_TOKEN(secret)"},
+		},
+		{
+			name: "secrets by their place become prompts wherever they stand", to: normalize.VSCodeSettings,
+			in: http(normalize.Server{URL: "https://x.example.com/${ACME}", Headers: pairs(
+				"A", "${ACME}", "Authorization", "Bearer ${ACME}", "Cookie", "theme=${THEME}", "X-Key", "${HUB:-x}", "X-Token", "${workspaceFolder}")}),
+			has: []string{
+				`example.com/${input:ACME}"`, `"A": "${input:ACME}"`, `"Bearer ${input:ACME}"`, `"theme=${env:THEME}"`, `"X-Key": "${input:HUB}"`, `"${workspaceFolder}"`,
+			},
+			notes: []string{"not_expressible:n:headers.X-Key", "inputs:ACME(secret),HUB(secret)"},
+		},
+		{
+			name: "no prompts where the client has none", to: normalize.Cursor, in: http(normalize.Server{Headers: pairs("Authorization", "Bearer ${ACME}")}),
+			has: []string{`"Bearer ${env:ACME}"`},
+		},
+		{
 			name: "prompts of all kinds", to: normalize.VSCodeSettings,
 			in: stdio(normalize.Server{Args: []string{"${input:a}"}, Inputs: []normalize.Input{
 				{ID: "a", Kind: "pickString", Options: []string{"x", "y"}, Default: []string{"x"}},

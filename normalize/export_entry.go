@@ -15,16 +15,11 @@ func (x *exporter) entry(s *Server) *syntax.Node {
 	if s.Err == nil {
 		x.dropBadPairs()
 	}
+	if code, why := unrunnable(s); why != "" {
+		x.note(Skipped, s.Name+"("+string(code)+")", why)
+		return nil
+	}
 	switch {
-	case s.Err != nil:
-		x.note(Skipped, s.Name+"("+string(s.Err.Code)+")", "the record cannot run")
-		return nil
-	case s.Transport == Stdio && s.Command == "", s.Transport != Stdio && s.URL == "":
-		x.note(Skipped, s.Name+"("+string(NoCommandOrURL)+")", "the record has nothing to run or to connect to")
-		return nil
-	case badField(s) != "":
-		x.note(Skipped, s.Name+"("+string(BadValue)+")", "no process or request can take the field "+badField(s))
-		return nil
 	case s.Disabled && !x.canSwitchOff():
 		x.lose("enabled", "the client has no switch for a server that is off, so it was left out")
 		return nil
@@ -59,6 +54,20 @@ func (x *exporter) entry(s *Server) *syntax.Node {
 		setMember(n, "name", textNode(x.name))
 	}
 	return n
+}
+
+// unrunnable says what keeps any client from running a record, "" if nothing
+// does, and gives its code.
+func unrunnable(s *Server) (code Code, why string) {
+	switch field := badField(s); {
+	case s.Err != nil:
+		return s.Err.Code, "the record cannot run"
+	case s.Transport == Stdio && s.Command == "", s.Transport != Stdio && s.URL == "":
+		return NoCommandOrURL, "the record has nothing to run or to connect to"
+	case field != "":
+		return BadValue, "no process or request can take the field " + field
+	}
+	return "", ""
 }
 
 // dropBadPairs takes out the variables and headers that no process or request
@@ -266,14 +275,19 @@ func (x *exporter) byName(h Pair) (name string, bearer bool) {
 // soleVar gives the name of the variable that s is a reference to, if it is
 // nothing else and has no default.
 func soleVar(s string) string {
+	if r, whole := wholeVar(s); whole && !r.hasDef {
+		return r.name
+	}
+	return ""
+}
+
+// wholeVar gives the reference to a variable that s is, if it is nothing else.
+func wholeVar(s string) (r ref, whole bool) {
 	if !strings.HasPrefix(s, "${") {
-		return ""
+		return ref{}, false
 	}
-	var r ref
-	if scanRef(s, &r); r.kind != refVar || r.size != len(s) || r.hasDef || isContext(r.name) {
-		return ""
-	}
-	return r.name
+	scanRef(s, &r)
+	return r, r.kind == refVar && r.size == len(s) && !isContext(r.name)
 }
 
 // env writes the variables. Those that only forward one of the same name move

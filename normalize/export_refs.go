@@ -130,7 +130,7 @@ func (x *exporter) variable(r *ref, before, after string) string {
 	}
 	switch x.d.refs {
 	case refEnv:
-		if x.asks() && secrets.Noted(r.name) {
+		if x.asks() && (x.secretVars[r.name] || isSecretName(r.name)) {
 			x.ask(Input{ID: r.name, Kind: promptText, Secret: true})
 			return "${" + inputPrefix + r.name + "}"
 		}
@@ -148,6 +148,30 @@ func (x *exporter) variable(r *ref, before, after string) string {
 		}
 	}
 	return "${" + r.name + "}"
+}
+
+// isSecretName reports whether what stands under a name is a secret: by the words
+// of the notes too, so that what is noted is asked for.
+func isSecretName(name string) bool { return secrets.Noted(name) || secrets.Named(name) }
+
+// secretVars gives the variables that are secrets by their place: the whole value,
+// but for a scheme such as Bearer, of a variable or header with such a name.
+func secretVars(servers []Server) map[string]bool {
+	vars := make(map[string]bool)
+	for i := range servers {
+		for _, p := range slices.Concat(servers[i].Env, servers[i].Headers) {
+			if !isSecretName(p.Name) {
+				continue
+			}
+			_, credentials, _ := strings.Cut(p.Value, " ")
+			for _, value := range []string{p.Value, credentials} {
+				if r, whole := wholeVar(value); whole {
+					vars[r.name] = true
+				}
+			}
+		}
+	}
+	return vars
 }
 
 // withDefault spells a reference with a default.

@@ -13,7 +13,7 @@
 // takes as well.
 //
 // [Is] is for what is done to a configuration: its value is sealed, replaced by a
-// reference, or refused. [Replace] and [ReplaceValue] find such values in texts, [InArgs] among the
+// reference, or refused. [Named] is as much of it as can be said before there is a value, [Replace] and [ReplaceValue] find such values in texts, [InArgs] among the
 // arguments of a command line.
 //
 // [May] is for what is shown to people: errors, reports, tables, what is told to
@@ -77,6 +77,10 @@ func Is(name, value string) bool {
 // May reports whether the value that stands under a name may be a secret, so that
 // it has to be hidden. The name may be empty.
 func May(name, value string) bool { return mayNamed(name, value) || mayShaped(value) }
+
+// Named reports whether a name alone is that of a secret, whatever the value: one of
+// those that always hold one, or do if the value is no common word.
+func Named(name string) bool { return kindOf(name) > asking }
 
 // isNamed is Is as far as the name goes.
 func isNamed(name, value string) bool {

@@ -244,6 +244,17 @@ func TestNoted(t *testing.T) {
 	}
 }
 
+func TestNamed(t *testing.T) {
+	for name, want := range map[string]bool{
+		"API_KEY": true, "DB_PASS": true, "session": true, "X-Key": true, "--token": true, "KEY_2": true,
+		"": false, "MODE": false, "MONKEY": false, "SORT_KEY": false, "NO_AUTH": false, "KEYBOARD": false, "TOKEN_FILE": false,
+	} {
+		if got := secrets.Named(name); got != want {
+			t.Errorf("%q: %v, want %v", name, got, want)
+		}
+	}
+}
+
 func TestCommon(t *testing.T) {
 	for value, want := range map[string]bool{
 		"": true, "a1!": true, " abc ": true, "error": true, "ERROR": true, "Error": true, "8080": true, "127.0.0.1:80": true, "2024-11-05": true, "development": true,
