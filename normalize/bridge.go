@@ -86,10 +86,7 @@ func readBridge(name string, args []string) Server {
 		case "--transport":
 			stated = bridgeTransport(value)
 		case "--sse", "--streamableHttp":
-			s.URL, stated = value, SSE
-			if option == "--streamableHttp" {
-				stated = HTTP
-			}
+			s.URL, stated = value, bridgeTransport(option[2:])
 		}
 	}
 	s.Transport = bridgeDefault(name, s.URL, stated)

@@ -216,21 +216,8 @@ func (x *expander) replace(vars []Vars, r *ref, before string, depth int) (bool,
 	}
 	switch v {
 	case takeText:
-		if depth == maxRefDepth {
-			return false, limitError(TooDeep, x.field, "references are nested more than 16 deep")
-		}
 		x.took = true
-		if r.plain || !special(value) {
-			return true, x.write(before, value)
-		}
-		if err := x.write(before, ""); err != nil {
-			return false, err
-		}
-		rest, err := x.text(vars, value, depth+1)
-		if err != nil {
-			return false, err
-		}
-		return true, x.write(rest, "")
+		return true, x.inner(vars, before, value, depth+1, r.plain)
 	case takeValue:
 		if r.kind == refPercent {
 			x.note(PercentExpanded, r.name)
@@ -245,6 +232,25 @@ func (x *expander) replace(vars []Vars, r *ref, before string, depth int) (bool,
 		return false, nil
 	}
 	return true, x.write(before, r.String())
+}
+
+// inner expands the text of a reference, which comes after what before holds and,
+// unless it is plain, may hold references itself.
+func (x *expander) inner(vars []Vars, before, text string, depth int, plain bool) error {
+	if depth > maxRefDepth {
+		return limitError(TooDeep, x.field, "references are nested more than 16 deep")
+	}
+	if plain || !special(text) {
+		return x.write(before, text)
+	}
+	if err := x.write(before, ""); err != nil {
+		return err
+	}
+	rest, err := x.text(vars, text, depth)
+	if err != nil {
+		return err
+	}
+	return x.write(rest, "")
 }
 
 // resolve asks for the value of a reference.

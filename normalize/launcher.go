@@ -143,7 +143,7 @@ func (e *draft) unwrapCmdLine(rest []val, index int, mangled bool) {
 		return
 	}
 	for i, arg := range rest {
-		if strings.ContainsAny(arg.text, "&|<>^") && strings.Contains(arg.text, " ") || arg.text == "&&" || arg.text == "|" {
+		if isCmdScript(arg.text) {
 			e.note(ShellString, argField(index+i), arg.off)
 			return
 		}
@@ -168,6 +168,11 @@ func (e *draft) unwrapCmdLine(rest []val, index int, mangled bool) {
 		args = append(args, arg)
 	}
 	e.command, e.args = args[0], args[1:]
+}
+
+// isCmdScript reports whether only cmd can make sense of an argument.
+func isCmdScript(arg string) bool {
+	return strings.ContainsAny(arg, "&|<>^") && strings.Contains(arg, " ") || arg == "&&" || arg == "|"
 }
 
 // cutSuffix cuts .cmd from the launchers of npm, which are batch files on

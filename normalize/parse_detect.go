@@ -31,7 +31,7 @@ func (r *reader) rowFor(root *syntax.Node, w *wrapper) *dialect {
 
 // byWrapper knows the wrappers that belong to one client only.
 func (r *reader) byWrapper(root *syntax.Node, w *wrapper) Dialect {
-	toml, list := r.doc.Form == syntax.TOMLForm, w.node.Kind == syntax.Array
+	yamlList := r.doc.Form == syntax.YAMLForm && w.node.Kind == syntax.Array
 	switch w.name {
 	case "context_servers":
 		return Zed
@@ -40,14 +40,7 @@ func (r *reader) byWrapper(root *syntax.Node, w *wrapper) Dialect {
 	case "extensions":
 		return Goose
 	case "mcp_servers":
-		switch {
-		case toml && list:
-			return MistralVibe
-		case toml:
-			return Codex
-		case r.doc.Form == syntax.YAMLForm && !list:
-			return Hermes
-		}
+		return snakeDialect(r.doc.Form, w.node.Kind == syntax.Array)
 	case "mcp.servers":
 		return VSCodeSettings
 	case "mcp":
@@ -57,7 +50,20 @@ func (r *reader) byWrapper(root *syntax.Node, w *wrapper) Dialect {
 			return VSCode
 		}
 	case "mcpServers":
-		return mcpServersDialect(root, list && r.doc.Form == syntax.YAMLForm)
+		return mcpServersDialect(root, yamlList)
+	}
+	return ""
+}
+
+// snakeDialect tells the clients with mcp_servers apart: one has a list of tables.
+func snakeDialect(form syntax.Form, list bool) Dialect {
+	switch {
+	case form == syntax.TOMLForm && list:
+		return MistralVibe
+	case form == syntax.TOMLForm:
+		return Codex
+	case form == syntax.YAMLForm && !list:
+		return Hermes
 	}
 	return ""
 }

@@ -107,7 +107,7 @@ func (r *reader) wrappersIn(root *syntax.Node) []wrapper {
 			}
 		default:
 			w.dotted = strings.Contains(m.Name, ".")
-			if key := wrapperKey(m.Name); key == "mcpServers" || key != "" && w.dotted || m.Name == "context_servers" || m.Name == "mcp_servers" {
+			if isWrapper(m.Name, w.dotted) {
 				out = appendHolder(out, w)
 			}
 		}
@@ -121,6 +121,13 @@ func (r *reader) wrappersIn(root *syntax.Node) []wrapper {
 
 // maxWrappers bounds the objects with servers in one document.
 const maxWrappers = 200
+
+// isWrapper reports whether a key at the top of a document holds servers, whatever
+// is in it.
+func isWrapper(name string, dotted bool) bool {
+	key := wrapperKey(name)
+	return key == "mcpServers" || key != "" && dotted || name == "context_servers" || name == "mcp_servers"
+}
 
 // wrapperKey gives the wrapper that a key spells, in any case and with or
 // without dashes, also as the end of a dotted key; "" for other keys.
