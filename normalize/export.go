@@ -43,8 +43,14 @@ type ExportOptions struct {
 // subject is the server's name, a colon, and the field; parsing the result with
 // the client's dialect gives the records back in all fields without one. (A
 // variable that only forwards one of the same name is as good in Env as in
-// EnvFrom, so it goes where the client has a place for it.) A server that cannot be written at all, and one that is off where the client
-// has no switch, is left out; the field is then "transport" or "enabled".
+// EnvFrom, so it goes where the client has a place for it.) A server that cannot
+// be written at all, and one that is off where the client has no switch, is left
+// out; the field is then "transport" or "enabled".
+//
+// Where no server is left, and where there was none to begin with, the result is a
+// valid document that declares none, as an empty file of the client. Only the
+// servers that were left out have a note. Writing such a result over a client's
+// file takes its servers away, so a caller may want to refuse it.
 //
 // An unknown dialect is an [*Error] with code [UnknownDialect]; one of a format
 // that is no client's file ([CLI], [Deeplink], [DockerCatalog],

@@ -122,6 +122,41 @@ func TestExportErrors(t *testing.T) {
 	}
 }
 
+// TestExportNothing checks that what holds no server is a document all the same,
+// and that only what was left out has a note.
+func TestExportNothing(t *testing.T) {
+	off := normalize.Server{Name: "off", Transport: normalize.Stdio, Command: "acme", Disabled: true}
+	for name, tt := range map[string]struct {
+		to      normalize.Dialect
+		servers []normalize.Server
+		want    string
+		notes   []string
+	}{
+		"none":           {normalize.Cursor, nil, "{\n  \"mcpServers\": {}\n}\n", nil},
+		"none, in TOML":  {normalize.Codex, nil, "[mcp_servers]\n", nil},
+		"all left out":   {normalize.Cursor, []normalize.Server{off}, "{\n  \"mcpServers\": {}\n}\n", []string{"not_expressible:off:enabled"}},
+		"all cannot run": {normalize.Cursor, []normalize.Server{{Name: "bad", Err: &normalize.Error{Code: normalize.EntryNull}}}, "{\n  \"mcpServers\": {}\n}\n", []string{"skipped:bad(entry_null)"}},
+	} {
+		out, notes, err := normalize.Export(tt.to, tt.servers, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(tt.want, string(out)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+		if diff := cmp.Diff(tt.notes, short(notes)); diff != "" {
+			t.Errorf("%s: notes (-want +got):\n%s", name, diff)
+		}
+		for _, n := range notes {
+			checkSentence(t, name, n)
+		}
+		paste, err := normalize.Parse(out, &normalize.ParseOptions{Dialect: tt.to})
+		if err != nil || len(paste.Servers) != 0 {
+			t.Errorf("%s: read back as %+v, %v", name, paste, err)
+		}
+	}
+}
+
 // TestExportBridge checks the way through mcp-remote.
 func TestExportBridge(t *testing.T) {
 	servers := []normalize.Server{
