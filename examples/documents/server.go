@@ -173,7 +173,15 @@ func (s *served) approvals(by mcpkit.Approver) *mcpkit.Approvals {
 
 // candidates says what the project file does of candidates.
 func (s *served) candidates() *candidates.Options {
-	return &candidates.Options{Authorized: s.file.Authorized}
+	return &candidates.Options{Authorized: s.file.Authorized, Allow: append([]string{}, s.file.Allow...), Hint: s.hint()}
+}
+
+// hint says what lets candidates go somewhere where nothing is allowed.
+func (s *served) hint() string {
+	if s.file.Docs == "." {
+		return "candidates need documents in a folder of their own: the operator sets docs and candidates.allow in " + project.Name
+	}
+	return "the operator names paths as candidates.allow in " + project.Name
 }
 
 // shellQuote writes a path as one word of a shell.
@@ -203,7 +211,8 @@ func (s *served) server(c *config) (*mcp.Server, error) {
 		Title: s.file.Title, Store: s.store, Writer: s.writer, Status: s.status,
 		Contract: documents.Contract{
 			Policy: s.file.Proposals, Views: s.file.Views, Outputs: s.file.Outputs, Tools: others, Roots: s.roots(),
-			Limits: map[string]int{"operationsPerChangeset": 200, "changesets": 256, "documentBytes": 4 << 20, "candidateFiles": 4096},
+			Candidates: &documents.CandidatePaths{Allow: s.file.Allow, Authorized: s.file.Authorized, Hint: s.hint()},
+			Limits:     map[string]int{"operationsPerChangeset": 200, "changesets": 256, "documentBytes": 4 << 20, "candidateFiles": 4096},
 		},
 	})
 	return mcpkit.NewServer(

@@ -350,3 +350,41 @@ func TestToolPrefix(t *testing.T) {
 		s.stop(t)
 	})
 }
+
+// Where candidates may go is in the contract, in the list of tools and in the
+// refusal; in a project whose file says nothing of it, so is what to set.
+func TestCandidatePaths(t *testing.T) {
+	t.Parallel()
+	least := func(docs string) string { return "schema_version: \"1.0\"\nproject: {id: least}\ndocs: " + docs + "\n" }
+	for _, test := range []struct{ name, file, contract, told string }{
+		{"sample", "", `"kinds":["guide","spec","page"],"paths":["**/*.md"],"candidatePaths":{"paths":["plans/**/*.md"],"authorized":["plans/drafts/*.md"]}`, `iles may go to \"plans/**/*.md\"`},
+		{
+			"nothing", least("docs"), `"kinds":["*"],"paths":["**"],"candidatePaths":{"paths":[],"authorized":[],"hint":"the operator names paths as candidates.allow in mcpdocs.yaml"}`,
+			`o path is allowed; the operator names paths as candidates.allow in mcpdocs.yaml`,
+		},
+		{
+			"the whole folder", least("."), `"hint":"candidates need documents in a folder of their own: the operator sets docs and candidates.allow in mcpdocs.yaml"`,
+			`o path is allowed; candidates need documents in a folder of their own`,
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			f := sampleProject(t)
+			if test.file != "" {
+				f.write(t, "mcpdocs.yaml", test.file)
+			}
+			s := f.serve(t, structured, "--proposal-writer", "agent")
+			defer s.stop(t)
+			if got := s.call(t, "get_contract", nil).payload; !strings.Contains(got, test.contract) {
+				t.Errorf("contract %s, want %s", got, test.contract)
+			}
+			list, err := s.Send("tools/list", nil)
+			if err != nil || !strings.Contains(string(list.Result), test.told) {
+				t.Errorf("no tool says %s, %v", test.told, err)
+			}
+			if got := s.call(t, "candidate_prepare", args{"candidateId": "x", "expectedFiles": []string{"notes/x.md"}}).payload; !strings.Contains(got, `"code":"path_not_allowed"`) || !strings.Contains(got, test.told) {
+				t.Errorf("refused with %s, want %s", got, test.told)
+			}
+		})
+	}
+}

@@ -108,7 +108,7 @@ func (f *feature) plan(ctx context.Context, in candidateArgs) (mcpkit.Proposal[p
 	}
 	plan, err := f.area.Plan(ctx, m, generated, nil)
 	if err != nil {
-		return none, err
+		return none, f.explain(err)
 	}
 	plan.Context = digestOf(verdicts)
 	base, err := f.base(m, &plan)

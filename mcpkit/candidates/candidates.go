@@ -32,6 +32,13 @@ type Options struct {
 	// ones, all match is promoted in one call, and nobody is asked. The form is that of the Allow field of [stage.Options],
 	// which still decides what may be promoted at all. Empty means that every promotion needs an approval.
 	Authorized []string
+
+	// Allow repeats the field of [stage.Options] that the area was opened with, for clients to be told where candidates may
+	// go: candidate_prepare describes it, and so does the message of path_not_allowed. It decides nothing. Nil tells nothing;
+	// empty but not nil, that nothing may be promoted.
+	Allow []string
+	// Hint says how the operator allows a path, for who finds that Allow is empty. It is told only then.
+	Hint string
 }
 
 // Validator is one named check of candidates. It can add problems and can take none away.
@@ -148,7 +155,7 @@ func (f *feature) tools() []mcpkit.Feature {
 			Name:  "candidate_prepare",
 			Title: "Prepare a candidate",
 			Description: "Declare the complete set of files of a candidate, and get the directory to write them to. " +
-				"Staged files that are no longer declared are removed. Nothing in the project changes.",
+				"Staged files that are no longer declared are removed. Nothing in the project changes." + f.places(),
 			Effect:     mcpkit.Destructive,
 			Idempotent: true,
 			Run:        enabled(f, f.prepare),
@@ -251,6 +258,7 @@ type recovered struct {
 
 func (f *feature) prepare(ctx context.Context, in prepareArgs) (prepared, error) {
 	p, err := f.area.Prepare(ctx, in.CandidateID, in.ExpectedFiles)
+	err = f.explain(err)
 	out := prepared{CandidateID: in.CandidateID, StagePath: p.Dir}
 	room := f.pager.Room() - paging.Cost(out) - countsCost
 	out.RetainedFiles, out.RetainedCount, room = shorten(p.Retained, room/2, room)

@@ -62,7 +62,8 @@
 //
 // # Errors
 //
-// The codes of the packages stage and token reach the client as they are, with the paths at fault. To them come
+// The codes of the packages stage and token reach the client as they are, with the paths at fault, and path_not_allowed with
+// what [Options] tells of those that are allowed. To them come
 // [CodeRejected] and [CodeDisabled], and of pages cursor_invalid and snapshot_changed.
 //
 // # Limits
