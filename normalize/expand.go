@@ -217,7 +217,10 @@ func (x *expander) replace(vars []Vars, r *ref, before string, depth int) (bool,
 	switch v {
 	case takeText:
 		x.took = true
-		return true, x.inner(vars, before, value, depth+1, r.plain)
+		if r.plain && depth < maxRefDepth {
+			return true, x.write(before, value)
+		}
+		return true, x.inner(vars, before, value, depth+1)
 	case takeValue:
 		if r.kind == refPercent {
 			x.note(PercentExpanded, r.name)
@@ -234,13 +237,13 @@ func (x *expander) replace(vars []Vars, r *ref, before string, depth int) (bool,
 	return true, x.write(before, r.String())
 }
 
-// inner expands the text of a reference, which comes after what before holds and,
-// unless it is plain, may hold references itself.
-func (x *expander) inner(vars []Vars, before, text string, depth int, plain bool) error {
+// inner expands the text of a reference, which comes after what before holds and
+// may hold references itself.
+func (x *expander) inner(vars []Vars, before, text string, depth int) error {
 	if depth > maxRefDepth {
 		return limitError(TooDeep, x.field, "references are nested more than 16 deep")
 	}
-	if plain || !special(text) {
+	if !special(text) {
 		return x.write(before, text)
 	}
 	if err := x.write(before, ""); err != nil {
