@@ -212,3 +212,22 @@ func TestCaseless(t *testing.T) {
 		})
 	}
 }
+
+// Who deleted by mistake is told the way out, and it leads there.
+func TestWithdrawDeletion(t *testing.T) {
+	t.Parallel()
+	p := newProject(t, options(), handbook())
+	w := p.writer(t, "ada")
+	id := begin(t, w)
+	steps := []string{"delete setup", "update setup Text", "move setup b.md", "delete setup", "create setup b.md"}
+	for i, step := range steps {
+		_, err := propose(t, w, id, step)
+		if i > 0 && (err == nil || !strings.Contains(err.Error(), "to withdraw that, propose the rest in a new changeset")) {
+			t.Errorf("%s: %v", step, err)
+		}
+	}
+	again := begin(t, w)
+	if _, err := propose(t, w, again, "update setup Text"); err != nil || len(p.problems(t, again)) > 0 {
+		t.Errorf("in a new changeset: %v, %v", err, p.problems(t, again))
+	}
+}

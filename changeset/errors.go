@@ -156,7 +156,7 @@ func (c Code) text() string {
 		CodeIDTaken:        "the id is taken; update that node or take another id",
 		CodePathTaken:      "the path is taken; take another path",
 		CodeStale:          "the project changed since; read the node again and propose in a new changeset",
-		CodeConflict:       "an earlier operation of the changeset rules it out",
+		CodeConflict:       "an earlier operation of the changeset rules it out; to withdraw that, propose the rest in a new changeset",
 		CodeOperation:      "the policy does not allow the operation",
 		CodeKind:           "the policy does not allow the kind",
 		CodePathNotAllowed: "the policy does not allow the path",

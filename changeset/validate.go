@@ -149,7 +149,7 @@ func (c *checker) conflicts() {
 	seen := map[string]bool{}
 	for _, o := range c.Operations {
 		if seen[o.ID] {
-			c.add(CodeConflict, o, "two operations are on this node")
+			c.add(CodeConflict, o, "two operations are on this node; propose the one that is meant in a new changeset")
 		}
 		seen[o.ID] = true
 	}

@@ -171,7 +171,8 @@ func (w *Writer) ProposeMove(ctx context.Context, changeset, id, path string) (O
 // ProposeDelete proposes that a node goes. It takes the place of an earlier
 // move or update of the node; a node that the changeset itself creates is taken
 // out of it, and nothing remains. A deletion is final: no later operation of
-// the changeset can name the node.
+// the changeset can name the node. Who wants it back proposes the rest in a new
+// changeset.
 //
 // The error's code is too_large, too_many, node_unknown, operation_conflict if
 // the changeset deletes the node already, base_stale if somebody changes the

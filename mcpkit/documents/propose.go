@@ -156,7 +156,7 @@ func (d *documents) proposeDeleteTool() mcpkit.Tool[target, proposed] {
 		Name:  "propose_node_delete",
 		Title: "Propose to delete a document",
 		Description: "Propose in a changeset that a document goes; it takes the place of what the changeset proposed for it. " +
-			"A document that the changeset itself creates is taken out of it.",
+			"A document that the changeset itself creates is taken out of it. Any other deletion cannot be withdrawn: propose the rest in a new changeset.",
 		Effect: mcpkit.Destructive,
 		Run: func(ctx context.Context, args target) (proposed, error) {
 			return d.propose(ctx, args.ChangesetID, func(w *changeset.Writer) (changeset.Operation, error) {

@@ -367,3 +367,19 @@ func TestStatus(t *testing.T) {
 	}
 	fail(t, c, "changeset_damaged", "get_changeset", object("changesetId", damaged))
 }
+
+// Before it deletes a model reads that this cannot be withdrawn, and afterwards
+// what to do instead.
+func TestDeletionIsFinal(t *testing.T) {
+	t.Parallel()
+	c := wiretest.Dial(t, newProject(t, sample()).server(t), wiretest.Stateless, "zed")
+	if list := string(c.Send(t, "tools/list", `{}`)); !strings.Contains(list, "Any other deletion cannot be withdrawn: propose the rest in a new changeset.") {
+		t.Errorf("no tool says that a deletion is final: %s", list)
+	}
+	id := newChangeset(t, c)
+	get[changesetReply](t, c, "propose_node_delete", object("changesetId", id, "id", "storage"))
+	e := fail(t, c, "operation_conflict", "propose_node_update", object("changesetId", id, "id", "storage", "text", "x"))
+	if !strings.Contains(e.Message, "propose the rest in a new changeset") {
+		t.Errorf("the message is %q", e.Message)
+	}
+}
