@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"flag"
 	"fmt"
@@ -15,7 +16,7 @@ import (
 const exportUsage = `usage: connections export -to CLIENT [flags] [FILE]
 
 Reads a configuration in any form and prints it in CLIENT's own. What that form cannot say is told on stderr. Without FILE, or
-with -, the configuration comes from stdin.
+with -, the configuration comes from stdin. Where there is no server to write, nothing is printed, and the exit code is 1.
 
 flags:
 `
@@ -69,11 +70,26 @@ func exportCommand(args []string, s streams) error {
 	for _, n := range notes {
 		fmt.Fprintln(s.err, noteLine(n))
 	}
-	if len(paste.Servers) == 0 { // an empty file in place of a client's own would take its servers away
-		return errors.New("the text has no server to export, so nothing is written")
+	if err := somethingWritten(out, len(paste.Servers), normalize.Dialect(to)); err != nil {
+		return err
 	}
 	_, err = s.out.Write(out)
 	return err
+}
+
+// somethingWritten refuses a file without servers: in place of a client's own it
+// would take its servers away.
+func somethingWritten(out []byte, servers int, to normalize.Dialect) error {
+	empty, _, err := normalize.Export(to, nil, nil)
+	switch {
+	case err != nil:
+		return err
+	case servers == 0:
+		return errors.New("the text has no server to export, so nothing is written")
+	case bytes.Equal(out, empty):
+		return fmt.Errorf("%s can hold none of the servers, for the reasons above, so nothing is written", to)
+	}
+	return nil
 }
 
 // writable lists the clients whose form is known well enough to write it.

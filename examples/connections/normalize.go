@@ -24,6 +24,12 @@ const normalizeUsage = `usage: connections normalize [flags] [FILE]
 Prints the servers that a configuration declares, one record each, and what was repaired or guessed. Without FILE, or with -,
 the configuration comes from stdin. Nothing that it names is run or opened.
 
+The records hold what the configuration holds, secrets in clear too, each with the warning secret_inline or secret_in_url.
+-format table is for people and hides them, unless -expand asks for values.
+
+Ends with 0 whenever the configuration could be read, with 1 if not. One that declares no server has the warning
+no_mcp_config, and a server that cannot run an error in its record.
+
 flags:
 `
 
@@ -136,55 +142,65 @@ func normalizeCommand(ctx context.Context, args []string, s streams) error {
 	if err != nil {
 		return explain(s, name, text, err)
 	}
-	out := result{DocWarnings: noteTexts(paste.Notes), Servers: []connections.Record{}}
-	var notes [][]normalize.Note
+	var rows []row
 	for i := range paste.Servers {
-		r, n, err := c.record(ctx, &paste.Servers[i], vars)
+		r, err := c.row(ctx, &paste.Servers[i], vars)
 		if err != nil {
 			return err
 		}
-		out.Servers = append(out.Servers, r)
-		notes = append(notes, n)
+		rows = append(rows, r)
 	}
 	if c.format == "table" {
-		return writeTable(s.out, paste, out.Servers, notes, c.expand)
+		return writeTable(s.out, paste.Notes, rows, c.expand)
+	}
+	out := result{DocWarnings: noteTexts(paste.Notes), Servers: []connections.Record{}}
+	for _, r := range rows {
+		out.Servers = append(out.Servers, r.record)
 	}
 	if err := writeJSON(s, out); err != nil {
 		return err
 	}
-	sayFaults(s, paste)
+	sayFaults(s, paste.Notes, rows)
 	return nil
 }
 
 // sayFaults explains on the error stream what the record gives as a code only:
 // why there is no server, and why one cannot be used.
-func sayFaults(s streams, paste *normalize.Paste) {
-	for _, n := range paste.Notes {
+func sayFaults(s streams, notes []normalize.Note, rows []row) {
+	for _, n := range notes {
 		if n.Code == normalize.NoMCPConfig {
 			fmt.Fprintf(s.err, "note: %s\n", plain(n.Message))
 		}
 	}
-	for _, srv := range paste.Servers {
-		if srv.Err != nil {
-			fmt.Fprintf(s.err, "note: server %q: %s\n", srv.Name, plain(srv.Err.Message))
+	for _, r := range rows {
+		if r = hidden(r); r.fault != nil {
+			fmt.Fprintf(s.err, "note: server %q: %s\n", r.record.Name, plain(r.fault.Message))
 		}
 	}
 }
 
-// record gives the record to print for a server, and all its notes.
-func (c *normalizeFlags) record(ctx context.Context, s *normalize.Server, vars []normalize.Vars) (connections.Record, []normalize.Note, error) {
+// A row is what is printed of a server: its record, with the sentences of what the
+// record gives as codes.
+type row struct {
+	record connections.Record
+	notes  []normalize.Note
+	fault  *normalize.Error // why it cannot run, nil for one that can
+}
+
+// row makes the row of a server.
+func (c *normalizeFlags) row(ctx context.Context, s *normalize.Server, vars []normalize.Vars) (row, error) {
 	notes := slices.Clone(s.Notes)
 	fault := s.Err
 	var launch *normalize.Launch
 	if c.expand && fault == nil {
 		l, more, err := s.Expand(ctx, vars, &normalize.ExpandOptions{GOOS: c.goos, Home: c.home, Workspace: c.workspace})
 		if ctx.Err() != nil {
-			return connections.Record{}, nil, ctx.Err()
+			return row{}, ctx.Err()
 		}
 		if err == nil {
 			launch, notes = &l, append(notes, more...)
 		} else if !errors.As(err, &fault) {
-			return connections.Record{}, nil, err
+			return row{}, err
 		}
 	}
 	if fault == nil {
@@ -194,7 +210,7 @@ func (c *normalizeFlags) record(ctx context.Context, s *normalize.Server, vars [
 		}
 		notes = append(notes, windowsNotes(line)...)
 	}
-	return newRecord(s, launch, notes, fault), notes, nil
+	return row{newRecord(s, launch, notes, fault), notes, fault}, nil
 }
 
 func writeJSON(s streams, v any) error {

@@ -223,7 +223,7 @@ one      stdio  on     npx -y 'a b' 'it'\''s' ''
     3:25 command_split: the command is a whole line and was split into words
 second�  http   off    https://s.example.com/mcp
     4:30 type_inferred:http: the entry does not say its transport; "http" was taken from the address
-x        -      error  no_command_or_url
+x        -      error  no_command_or_url: the entry says neither what to run nor where to connect
 `
 	if diff := cmp.Diff(want, out); diff != "" {
 		t.Errorf("printed (-want +got):\n%s", diff)
@@ -231,6 +231,48 @@ x        -      error  no_command_or_url
 	out, _, err = runNormalize(t, `{"name": "n", "packages": [{"registryType": "oci", "identifier": "x", "runtimeHint": "docker", "transport": {"type": "http", "url": "http://localhost:1/"}}]}`, "-format", "table")
 	if err != nil || !strings.Contains(out, "docker run -i --rm x -> http://localhost:1/") {
 		t.Errorf("printed %s, %v", out, err)
+	}
+}
+
+// TestNormalizeFaults checks that both forms say why a server cannot run, and that
+// this is not the end of the others.
+func TestNormalizeFaults(t *testing.T) {
+	const text = `{"mcpServers": {"m": {"comand": "npx"}, "u": {"uses": "acme/files"}, "b": {"command": "acme", "args": ["${BAD}"]}, "ok": {"command": "acme"}}}`
+	env := write(t, "env", "BAD=a\x00b\n")
+	sentences := []string{
+		`the entry says neither what to run nor where to connect; did you mean "command" where it says "comand"?`,
+		`"acme/files" only names a server; look it up to learn how it is run`,
+		"NUL",
+	}
+	out, errOut, err := runNormalize(t, text, "-expand", "-env-file", env)
+	if err != nil || strings.Contains(out, "names a server") {
+		t.Errorf("printed %s, %v", out, err)
+	}
+	table, _, err := runNormalize(t, text, "-expand", "-env-file", env, "-format", "table")
+	if err != nil || !strings.Contains(table, "ok  stdio  on     acme\n") {
+		t.Errorf("printed %s, %v", table, err)
+	}
+	for _, want := range sentences {
+		if !strings.Contains(errOut, want) {
+			t.Errorf("no %q beside the records:\n%s", want, errOut)
+		}
+		if !strings.Contains(table, want) {
+			t.Errorf("no %q in the table:\n%s", want, table)
+		}
+	}
+}
+
+// TestNormalizeNoServers holds the exit code of a text that was read and declares
+// none.
+func TestNormalizeNoServers(t *testing.T) {
+	for _, format := range []string{"json", "table"} {
+		out, errOut, err := runNormalize(t, `{"hooks": {}}`, "-format", format)
+		if err != nil || !strings.Contains(out, "no_mcp_config") || !strings.Contains(out+errOut, "it holds hooks") {
+			t.Errorf("%s: printed %s%s, %v", format, out, errOut, err)
+		}
+	}
+	if _, errOut, _ := runNormalize(t, "", "-h"); !strings.Contains(errOut, "Ends with 0 whenever the configuration could be read") {
+		t.Errorf("help: %s", errOut)
 	}
 }
 
@@ -309,6 +351,9 @@ func TestExport(t *testing.T) {
 		{"a system that is not known", text, []string{"-", "-to", "codex", "-os", "plan9"}, `-os: there is no "plan9"`},
 		{"two files", text, []string{"a", "-to", "codex", "b"}, `unexpected argument "b"`},
 		{"no servers", `{"hooks": {"PreToolUse": []}}`, []string{"-to", "cursor"}, "no server to export"},
+		{"a server that is off", `{"mcpServers": {"ws": {"command": "acme", "disabled": true}}}`, []string{"-to", "cursor"}, "cursor can hold none of the servers"},
+		{"a server that is off, with its reason", `{"mcpServers": {"ws": {"command": "acme", "disabled": true}}}`, []string{"-to", "cursor"}, "not_expressible:ws:enabled: the client has no switch for a server that is off, so it was left out"},
+		{"a server that cannot run", `{"mcpServers": {"m": {"comand": "acme"}}}`, []string{"-to", "codex"}, "skipped:m(no_command_or_url): the record cannot run"},
 		{"a target that is not written", text, []string{"-to", "mcpb"}, `-to: "mcpb" is no client to write for`},
 		{"broken", `{"a" 1}`, []string{"-to", "codex"}, "exit code 1"},
 		{"an unknown flag", text, []string{"-x"}, "exit code 2"},

@@ -78,6 +78,39 @@ func TestSecretsStayHidden(t *testing.T) {
 	}
 }
 
+// TestTableHides checks the places of secrets in a table, and that the warnings say
+// where they are.
+func TestTableHides(t *testing.T) {
+	normalize := func(args []string, s streams) error { return normalizeCommand(context.Background(), args, s) }
+	tests := []struct{ name, server, warning string }{
+		{"a URL's password", `{"url": "https://app:plumjam7@h.example.com/mcp"}`, "secret_in_url:userinfo"},
+		{"a URL's password with an at", `{"url": "https://app:plumjam7@x@h.example.com/mcp"}`, "secret_in_url:userinfo"},
+		{"a URL's user", `{"url": "https://ghp_plumjam7a1b2c3d4e5f6@h.example.com/mcp"}`, "secret_inline:url"},
+		{"a URL's parameter", `{"url": "https://h.example.com/mcp?api_key=plumjam7"}`, "secret_in_url:api_key"},
+		{"an option", `{"command": "c", "args": ["--token", "plumjam7"]}`, "secret_inline:args[1]"},
+		{"an option with its value", `{"command": "c", "args": ["--api-key=ghp_plumjam7a1b2c3d4e5f6"]}`, "secret_inline:args[0]"},
+		{"a database", `{"command": "c", "args": ["postgres://app:plumjam7@h.example.com/db"]}`, "secret_inline:args[0]"},
+		{"a header", `{"command": "c", "args": ["--header", "Authorization: Bearer plumjam7"]}`, "secret_inline:args[1]"},
+		{"a variable in a script", `{"command": "sh", "args": ["-c", "API_KEY=plumjam7 exec c"]}`, "secret_inline:args[1]"},
+		{"a command with a blank", `{"command": "./my tool --password plumjam7"}`, "command_has_space"},
+		{"a variable", `{"command": "c", "env": {"FOO": "ghp_plumjam7a1b2c3d4e5f6"}}`, "secret_inline:env.FOO"},
+		{"a database in a variable", `{"command": "c", "env": {"DB": "postgres://app:plumjam7@h.example.com/db"}}`, "secret_inline:env.DB"},
+		{"a header of a request", `{"url": "https://h.example.com/mcp", "headers": {"X": "ghp_plumjam7a1b2c3d4e5f6"}}`, "secret_inline:headers.X"},
+		{"an address to look up", `{"uses": "https://app:plumjam7@h.example.com/x"}`, "needs_lookup:***@"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			out, msgs := capture(t, `{"mcpServers": {"a": `+tt.server+`}}`, normalize, "-format", "table", "-os", "linux")
+			if strings.Contains(out+msgs, "plumjam7") || !strings.Contains(out, tt.warning) {
+				t.Errorf("printed, for %s:\n%s%s", tt.warning, out, msgs)
+			}
+			if _, msgs = capture(t, `{"mcpServers": {"a": `+tt.server+`}}`, normalize); strings.Contains(msgs, "plumjam7") {
+				t.Errorf("said beside the records:\n%s", msgs)
+			}
+		})
+	}
+}
+
 func TestExportTellsServerNotes(t *testing.T) {
 	text := `{"mcpServers": {"a": {"command": "c", "headers": {"A": "b"}, "env": {"API_KEY": "hunter2hunter2"}}, "b": {"url": "https://u:p@x.example.com/mcp"}}}`
 	_, msgs := capture(t, text, exportCommand, "-to", "claude-desktop")

@@ -14,22 +14,22 @@ import (
 
 // writeTable prints records for people: a line for each, its notes below. What
 // looks like a secret is left out unless all is wanted.
-func writeTable(w io.Writer, paste *normalize.Paste, records []connections.Record, notes [][]normalize.Note, all bool) error {
+func writeTable(w io.Writer, notes []normalize.Note, rows []row, all bool) error {
 	var b strings.Builder
-	for _, n := range paste.Notes {
+	for _, n := range notes {
 		fmt.Fprintln(&b, noteLine(n))
 	}
-	if len(paste.Notes) > 0 && len(records) > 0 {
+	if len(notes) > 0 && len(rows) > 0 {
 		b.WriteByte('\n')
 	}
 	// The columns are aligned over all records, so the notes go in afterwards.
 	var table strings.Builder
 	tw := tabwriter.NewWriter(&table, 0, 0, 2, ' ', 0)
-	for _, r := range records {
+	for _, r := range rows {
 		if !all {
-			r.URL, r.Args = secrets.Redact(r.URL), secrets.RedactArgs(r.Args)
+			r = hidden(r)
 		}
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\n", plain(r.Name), transportOf(r), stateOf(r), plain(target(r)))
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\n", plain(r.record.Name), transportOf(r.record), stateOf(r.record), plain(r.target()))
 	}
 	if err := tw.Flush(); err != nil {
 		return err
@@ -37,13 +37,31 @@ func writeTable(w io.Writer, paste *normalize.Paste, records []connections.Recor
 	i := 0
 	for line := range strings.Lines(table.String()) {
 		b.WriteString(strings.TrimRight(line, " \n") + "\n")
-		for _, n := range notes[i] {
+		for _, n := range rows[i].notes {
 			fmt.Fprintln(&b, "    "+noteLine(n))
 		}
 		i++
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// hidden gives a row without what looks like a secret in what the table shows of
+// it. The command line is looked at as a whole: a secret may be told by what stands
+// before it.
+func hidden(w row) row {
+	r := &w.record
+	r.URL, r.Error = secrets.Redact(r.URL), secrets.Redact(r.Error)
+	if r.Command != "" {
+		line := secrets.RedactArgs(append([]string{r.Command}, r.Args...))
+		r.Command, r.Args = line[0], line[1:]
+	}
+	if w.fault != nil {
+		fault := *w.fault
+		fault.Message = secrets.Redact(fault.Message)
+		w.fault = &fault
+	}
+	return w
 }
 
 func noteLine(n normalize.Note) string {
@@ -74,11 +92,12 @@ func stateOf(r connections.Record) string {
 	return "on"
 }
 
-// target is what a record runs or reaches.
-func target(r connections.Record) string {
+// target is what a record runs or reaches, or why it does neither.
+func (w row) target() string {
+	r := w.record
 	switch {
-	case r.Error != "":
-		return r.Error
+	case w.fault != nil:
+		return r.Error + ": " + w.fault.Message
 	case r.Command == "":
 		return r.URL
 	}
