@@ -160,7 +160,7 @@ func (c Code) text() string {
 		CodeOperation:      "the policy does not allow the operation",
 		CodeKind:           "the policy does not allow the kind",
 		CodePathNotAllowed: "the policy does not allow the path",
-		CodePathRepeats:    "the path repeats the docs folder, which it is relative to; leave the folder out",
+		CodePathRepeats:    "the path repeats the docs folder, which it is relative to anyway",
 		CodePath:           "path refused",
 		CodeDangling:       "a reference leads nowhere",
 		CodeSection:        "a link names a section that is not there",

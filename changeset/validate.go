@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/mcpcontract/mcpcontract/internal/rootfs"
+	"github.com/mcpcontract/mcpcontract/internal/wording"
 )
 
 // Limits of what Validate reports.
@@ -255,14 +256,17 @@ func (c *checker) limits() {
 // It is a warning, and none if the project has such a folder: there may be a
 // reason.
 func (c *checker) misplaced() {
-	docs := rootfs.FoldKey(c.store.opts.Docs) + "/"
+	folder := c.store.opts.Docs
+	docs := rootfs.FoldKey(folder) + "/"
 	within := func(p string) bool { return strings.HasPrefix(rootfs.FoldKey(p), docs) }
 	if slices.ContainsFunc(c.base.Nodes, func(n Node) bool { return within(n.Path) }) {
 		return
 	}
 	for _, o := range c.Operations {
 		if within(o.NewPath) {
-			c.add(CodePathRepeats, o, "%s; it would be %.300q", CodePathRepeats.text(), path.Join(c.store.opts.Docs, o.NewPath))
+			rest := strings.Split(o.NewPath, "/")[strings.Count(docs, "/"):]
+			c.add(CodePathRepeats, o, "%s, so that the file would go to %s; propose the path %s to have it at %s", CodePathRepeats.text(),
+				wording.Quote(path.Join(folder, o.NewPath), 80), wording.Quote(path.Join(rest...), 80), wording.Quote(path.Join(folder, path.Join(rest...)), 80))
 			c.problems[len(c.problems)-1].Severity = SeverityWarning
 		}
 	}

@@ -372,6 +372,26 @@ func TestRepeatsDocs(t *testing.T) {
 	}
 }
 
+// TestRepeatsDocsMessage reads which path would do, and no other as the cure.
+func TestRepeatsDocsMessage(t *testing.T) {
+	t.Parallel()
+	p := newProject(t, options(), handbook())
+	w := p.writer(t, "ada")
+	id := begin(t, w)
+	if _, err := propose(t, w, id, "create new Docs/spec/new.md"); err != nil {
+		t.Fatal(err)
+	}
+	v, err := p.store.Validate(t.Context(), id)
+	if err != nil || len(v.Problems) != 1 {
+		t.Fatal(v, err)
+	}
+	const want = `the path repeats the docs folder, which it is relative to anyway, so that the file would go to "docs/Docs/spec/new.md"; ` +
+		`propose the path "spec/new.md" to have it at "docs/spec/new.md"`
+	if got := v.Problems[0].Message; got != want {
+		t.Errorf("the message is\n%s, want\n%s", got, want)
+	}
+}
+
 // TestValidateTotal holds a changeset against the very limit of its bytes.
 func TestValidateTotal(t *testing.T) {
 	t.Parallel()
