@@ -2,6 +2,7 @@ package templates
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/mcpcontract/mcpcontract/internal/canon"
 	"github.com/mcpcontract/mcpcontract/internal/rootfs"
+	"github.com/mcpcontract/mcpcontract/internal/wording"
 	"github.com/mcpcontract/mcpcontract/internal/yamldoc"
 )
 
@@ -167,7 +169,7 @@ func parseEntry(key, value *yamldoc.Node) (entry, error) {
 		want  string
 	}{
 		{"file", func(v string) bool { return fs.ValidPath(v) && v != "." && v != Manifest }, "the relative path of a file"},
-		{"artifact_path", func(v string) bool { return rootfs.Check(v) == nil }, "a relative path that every system can have, without . and .. parts"},
+		{"artifact_path", func(v string) bool { return rootfs.Check(v) == nil }, portable(fields["artifact_path"])},
 		{"media_type", validMedia, "a media type such as text/markdown"},
 	}
 	for _, rule := range rules {
@@ -183,6 +185,18 @@ func parseEntry(key, value *yamldoc.Node) (entry, error) {
 		e.sum = sum.Value
 	}
 	return e, nil
+}
+
+// portable says what an artifact_path has to be, and which rule n breaks.
+func portable(n *yamldoc.Node) string {
+	const want = "a relative path that every system can have"
+	if n == nil || n.Kind != yamldoc.ScalarNode || n.Tag == "!!null" {
+		return want
+	}
+	if e, ok := errors.AsType[*rootfs.Error](rootfs.Check(n.Value)); ok && e.Err != nil {
+		return want + ", and " + wording.Quote(n.Value, 80) + " is none: " + e.Err.Error()
+	}
+	return want
 }
 
 // mapping returns the fields of n, of which only the given ones are allowed.
