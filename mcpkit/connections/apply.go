@@ -2,6 +2,7 @@ package connections
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
 	"strings"
 
@@ -107,7 +108,7 @@ func (s *Store) store(tx *vault.Tx, w *work, e *entry) error {
 	if err := s.put(tx, !e.Server.Disabled, e); err != nil {
 		return err
 	}
-	return s.forget(tx, w.pasteID)
+	return s.forget(tx, w.pasteID, e.Server.Name)
 }
 
 // storeValue stores one value, and reports whether it belongs to the connection
@@ -173,15 +174,20 @@ func (s *Store) drop(tx *vault.Tx, secrets []string) error {
 	return nil
 }
 
-// forget drops the text of a proposal that was carried out.
-func (s *Store) forget(tx *vault.Tx, id string) error {
+// forget drops the text of a proposal that was carried out. What is left says so
+// to other proposals of the same text.
+func (s *Store) forget(tx *vault.Tx, id, server string) error {
 	kept, err := s.pastes()
+	if err != nil {
+		return err
+	}
+	mark, err := json.Marshal(keptText{Applied: server})
 	if err != nil {
 		return err
 	}
 	for _, p := range kept {
 		if p.id == id {
-			if err := s.drop(tx, []string{p.name}); err != nil {
+			if err := tx.Set(s.profile.Name(), p.name, string(mark)); err != nil {
 				return err
 			}
 		}

@@ -287,3 +287,50 @@ func TestSetAfterwards(t *testing.T) {
 		t.Errorf("started with %q, want %q", got, want)
 	}
 }
+
+// Two proposals of one text share it. Once one of them is carried out, the other is
+// not for a text that expired, but for a name that was taken.
+func TestSameTextTwice(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	p := wiretest.Dial(t, d.server(t), wiretest.Stateless, "codex")
+	text := self(t, "notes", m{"NOTES_TOKEN": canary})
+	var tokens []string
+	for range 2 {
+		r, raw := call(t, p, "register_server", prepare(m{"text": text}))
+		if r.ProposalToken == "" {
+			t.Fatal(raw)
+		}
+		tokens = append(tokens, r.ProposalToken)
+	}
+	if done, raw := call(t, p, "register_server", apply(tokens[0])); done.CommandStatus != "applied" {
+		t.Fatal(raw)
+	}
+	if stale, raw := call(t, p, "register_server", apply(tokens[1])); stale.Error.Code != "proposal_stale" || !strings.Contains(raw, "server/notes") {
+		t.Error(raw)
+	}
+	if again, raw := call(t, p, "register_server", apply(tokens[0])); again.CommandStatus != "applied" {
+		t.Error(raw)
+	}
+	names, err := d.profile(t).Names()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		secret, _, err := d.profile(t).Get(name)
+		if err != nil || strings.HasPrefix(name, "paste/") && strings.Contains(secret.Reveal(), canary) {
+			t.Errorf("%s keeps the text, %v", name, err)
+		}
+	}
+	// It can be prepared again, as a replacement.
+	r, raw := call(t, p, "register_server", prepare(m{"text": text, "replace": true}))
+	if r.ProposalToken == "" {
+		t.Fatal(raw)
+	}
+	if done, raw := call(t, p, "register_server", apply(r.ProposalToken)); done.CommandStatus != "applied" {
+		t.Error(raw)
+	}
+	if old, raw := call(t, p, "register_server", apply(tokens[1])); old.Error.Code != "proposal_stale" {
+		t.Error(raw)
+	}
+}

@@ -69,6 +69,9 @@ func (s *Store) pasteID(ctx context.Context, kind, text, name string) (string, e
 type keptText struct {
 	Open []string `json:"open,omitempty"` // names without a value
 	Text string   `json:"-"`              // follows in a line of its own
+
+	// Applied names the connection that the text became. Then the text is gone.
+	Applied string `json:"applied,omitempty"`
 }
 
 // keep stores a text, or renews it. The name carries the time, so that old ones
@@ -139,7 +142,8 @@ func (s *Store) pastes() ([]paste, error) {
 	return list, nil
 }
 
-// kept returns the text of that id. The code is [CodePasteExpired] if it is gone.
+// kept returns the text of that id. The code is [CodePasteExpired] if it is gone,
+// and proposal_stale if that is so because it was carried out.
 func (s *Store) kept(id string) (keptText, error) {
 	list, err := s.pastes()
 	if err != nil {
@@ -156,6 +160,9 @@ func (s *Store) kept(id string) (keptText, error) {
 		head, text, _ := strings.Cut(value.Reveal(), "\n")
 		k := keptText{Text: text}
 		err = json.Unmarshal([]byte(head), &k)
+		if err == nil && k.Applied != "" {
+			err = stale(basePath("server", k.Applied))
+		}
 		return k, err
 	}
 	return keptText{}, &result.Error{Code: CodePasteExpired, Message: "the text of this proposal is no longer kept: prepare it again"}
