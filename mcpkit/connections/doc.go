@@ -56,6 +56,11 @@
 // A reference without a value stays as it is, and the probe decides; the note of the proposal says what a person types to
 // give it one. Doing so before or between attempts changes nothing about the approval. [Options.Lookup] is asked when a registration is prepared; what it found is what is approved and run.
 //
+// A program in which a person decides shows what waits and whether it is still what would be done, with [Recheck]:
+//
+//	approvals.Recheck = connections.Recheck(store) // a store on the profile of the server
+//	err := approvals.Decide(ctx, os.Stdout, os.Args[2:])
+//
 // # Secrets
 //
 // No tool returns the value of a secret. One that stands in a pasted text in clear is replaced by a reference before
@@ -76,7 +81,8 @@
 //
 // Between the two calls the text is kept in the vault, sealed, as the secret paste/ID/TIME of the profile; the store of the
 // approvals gets only the id, which is a keyed digest. So a token can be applied after a restart, or by another process. At
-// most 32 texts of 60 KiB are kept for at most a day, and the text goes when it has been applied.
+// most 32 texts of 60 KiB are kept for at most a day, and the text goes when it has been applied; another proposal of the
+// same text is proposal_stale from then on.
 //
 // The notes of a proposal are those of package normalize, at most 20 about the text as a whole before those about its
 // server, and notes_omitted with the number of others, and three more, each with a name: sealed, a secret of the text that

@@ -92,6 +92,28 @@ func ExampleFeature() {
 	// [redacted] 14 <nil>
 }
 
+// What "connections approve" does, in a program that opens the same vault.
+func ExampleRecheck() {
+	ctx := context.Background()
+	v, dir := openDemo(ctx)
+	defer os.RemoveAll(dir)
+	defer v.Close()
+	store, err := connections.New(v, vault.Default, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	tokens, err := token.Open(filepath.Join(dir, "tokens"), nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer tokens.Close()
+	approvals := &mcpkit.Approvals{Store: tokens, Project: "connections/default", Recheck: connections.Recheck(store)}
+	if err := approvals.Decide(ctx, os.Stdout, nil); err != nil {
+		log.Fatal(err)
+	}
+	// Output: nothing waits for approval
+}
+
 func mustProfile(v *vault.Vault) *vault.Profile {
 	p, err := v.Profile(vault.Default)
 	if err != nil {

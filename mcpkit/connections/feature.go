@@ -38,8 +38,11 @@ type feature struct {
 	pager     *paging.Pager
 }
 
-// registerTool is the one name that this package has to find in calls again.
-const registerTool = "register_server"
+// The names that this package has to find again, in calls and in claims.
+const (
+	registerTool = "register_server"
+	removeTool   = "remove_server"
+)
 
 // install adds the tools, and the middleware last: a feature that fails before it
 // leaves nothing behind.

@@ -310,6 +310,10 @@ const (
 	sourcePasted  = originPasted
 	sourceEnv     = "environment"
 	sourceVault   = "vault"
+
+	// sourceCaptured is sourceEnv in the state that a decision rests on, where the
+	// vault would keep the value.
+	sourceCaptured = "captured"
 )
 
 // sources says for each name that the record would read where its value comes
@@ -356,6 +360,9 @@ func base(w *work, record []byte, sources map[string]string) map[string]string {
 		basePath("server", w.server.Name): w.state,
 	}
 	for name, source := range sources {
+		if slices.Contains(w.captured, name) {
+			source = sourceCaptured
+		}
 		state[basePath("refs", name)] = source
 	}
 	return state

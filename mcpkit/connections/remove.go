@@ -28,7 +28,7 @@ type removed struct{}
 func (f *feature) removeCommand() mcpkit.Command[nameArgs, removal, removed] {
 	s := f.store
 	return mcpkit.Command[nameArgs, removal, removed]{
-		Name:  "remove_server",
+		Name:  removeTool,
 		Title: "Remove a connection",
 		Description: "Remove a registered connection, after a person approved that, with the secrets that came with it and that no other connection uses. " +
 			"To keep it and not use it, switch it off with set_enabled.",
