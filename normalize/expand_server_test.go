@@ -15,37 +15,6 @@ import (
 	"github.com/mcpcontract/mcpcontract/normalize"
 )
 
-func ExampleServer_Expand() {
-	s := normalize.Server{
-		Name: "files", Transport: normalize.Stdio, Command: "npx",
-		Args: []string{"-y", "@acme/files-mcp", "${workspaceFolder}"},
-		Env:  []normalize.Pair{{Name: "ACME_TOKEN", Value: "${TOKEN}"}},
-	}
-	env := normalize.EnvVars("linux", []string{"TOKEN=tok-123"})
-	l, notes, err := s.Expand(context.Background(), []normalize.Vars{env}, &normalize.ExpandOptions{
-		GOOS: "linux", Workspace: "/srv/ws",
-	})
-	fmt.Println(l.Args, l.Env, notes, err)
-	fmt.Println(l) // holds secrets, so it does not print them
-	// Output:
-	// [-y @acme/files-mcp /srv/ws] [{ACME_TOKEN tok-123}] [] <nil>
-	// launch of "files" (stdio)
-}
-
-func ExampleServer_Refs() {
-	s := normalize.Server{
-		Transport: normalize.HTTP, URL: "https://${HOST:-${FALLBACK}}/mcp",
-		Headers: []normalize.Pair{{Name: "Authorization", Value: "Bearer ${input:key}"}},
-	}
-	for _, r := range s.Refs() {
-		fmt.Println(r.Name, r.Field)
-	}
-	// Output:
-	// HOST url
-	// FALLBACK url
-	// input:key headers.Authorization
-}
-
 func pairs(kv ...string) []normalize.Pair {
 	var out []normalize.Pair
 	for i := 0; i < len(kv); i += 2 {

@@ -26,16 +26,6 @@ func short(notes []normalize.Note) []string {
 	return s
 }
 
-func ExampleExpand() {
-	vars := func(name string) (value, origin string, ok bool) {
-		value, ok = map[string]string{"HOST": "api.example.com"}[name]
-		return value, "example", ok
-	}
-	s, notes, err := normalize.Expand("https://${HOST}:${PORT:-443}/${TENANT}", vars)
-	fmt.Println(s, notes[0], err)
-	// Output: https://api.example.com:443/${TENANT} unresolved:TENANT <nil>
-}
-
 // TestExpandTable is the truth table of the expander: what each spelling
 // becomes, and what is said about it.
 func TestExpandTable(t *testing.T) {

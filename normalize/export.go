@@ -95,15 +95,15 @@ func unknownDialect(id Dialect) *Error {
 
 // exporter writes one document.
 type exporter struct {
-	d        *dialect
-	q        quirks
-	opts     ExportOptions
-	notes    []Note
-	names    map[string]bool // names given so far
-	prompts  []Input         // prompts to declare
+	d       *dialect
+	q       quirks
+	opts    ExportOptions
+	notes   []Note
+	names   map[string]bool // names given so far
+	prompts []Input         // prompts to declare
 	// secretVars are the variables that the client is to ask for.
 	secretVars map[string]bool
-	excluded []string        // servers that a list switches off
+	excluded   []string // servers that a list switches off
 
 	s     *Server // the present one
 	name  string  // its name in the document

@@ -61,7 +61,7 @@ func (x *exporter) entry(s *Server) *syntax.Node {
 func unrunnable(s *Server) (code Code, why string) {
 	switch field := badField(s); {
 	case s.Err != nil:
-		return s.Err.Code, "the record cannot run"
+		return s.Err.Code, strings.TrimSuffix("the record cannot run: "+s.Err.Message, ": ")
 	case s.Transport == Stdio && s.Command == "", s.Transport != Stdio && s.URL == "":
 		return NoCommandOrURL, "the record has nothing to run or to connect to"
 	case field != "":

@@ -2,7 +2,6 @@ package normalize_test
 
 import (
 	"flag"
-	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -14,30 +13,6 @@ import (
 )
 
 var updateExport = flag.Bool("update-export", false, "write the golden file of the exporter anew")
-
-func ExampleExport() {
-	servers := []normalize.Server{{
-		Name: "hub", Transport: normalize.HTTP, URL: "https://hub.example.com/mcp",
-		Headers:    []normalize.Pair{{Name: "Authorization", Value: "Bearer ${HUB_TOKEN}"}},
-		AllowTools: []string{"search"}, StartTimeout: 2500 * time.Millisecond,
-	}, {
-		Name: "old", Transport: normalize.SSE, URL: "https://old.example.com/sse",
-	}}
-	out, notes, err := normalize.Export(normalize.Codex, servers, nil)
-	fmt.Print(string(out))
-	fmt.Println(notes, err)
-	// Output:
-	// [mcp_servers.hub]
-	// url = "https://hub.example.com/mcp"
-	// bearer_token_env_var = "HUB_TOKEN"
-	// enabled_tools = ["search"]
-	// startup_timeout_sec = 2.5
-	//
-	// [mcp_servers.old]
-	// command = "npx"
-	// args = ["-y", "mcp-remote", "https://old.example.com/sse", "--transport", "sse-only"]
-	// [bridge_written:old] <nil>
-}
 
 // sample holds what clients differ in.
 func sample() []normalize.Server {

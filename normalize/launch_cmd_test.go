@@ -3,7 +3,6 @@ package normalize_test
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -103,11 +102,4 @@ func TestExportForCmd(t *testing.T) {
 			}
 		})
 	}
-}
-
-func ExampleExport_windows() {
-	servers := []normalize.Server{{Name: "a", Transport: normalize.Stdio, Command: "npx", Args: []string{"-y", "pkg", "a&b"}}}
-	out, _, err := normalize.Export(normalize.Warp, servers, &normalize.ExportOptions{GOOS: "windows"})
-	fmt.Println(strings.Contains(string(out), `"a^^^&b"`), err)
-	// Output: true <nil>
 }

@@ -1,7 +1,6 @@
 package normalize_test
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -9,13 +8,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/mcpcontract/mcpcontract/normalize"
 )
-
-func ExampleLaunch_Argv() {
-	l := normalize.Launch{Command: "npx", Args: []string{"-y", "@acme/mcp", "--url=https://x.example.com/?a=1&b=2"}}
-	argv, err := l.Argv("windows")
-	fmt.Println(argv, err)
-	// Output: [cmd /c npx -y @acme/mcp --url=https://x.example.com/?a=1^^^&b=2] <nil>
-}
 
 func TestLaunchArgv(t *testing.T) {
 	tests := []struct {
@@ -71,15 +63,6 @@ func TestLaunchArgv(t *testing.T) {
 	}
 }
 
-func ExampleLaunch_Environ() {
-	l := normalize.Launch{
-		Env: []normalize.Pair{{Name: "TOKEN", Value: "t"}}, EnvUnset: []string{"NODE_OPTIONS"}, EnvFrom: []string{"REGION"},
-	}
-	vault := func(name string) (value, origin string, ok bool) { return "eu-1", "vault", name == "REGION" }
-	fmt.Println(l.Environ("linux", []string{"PATH=/bin", "NODE_OPTIONS=--inspect", "TOKEN=old"}, vault))
-	// Output: [PATH=/bin REGION=eu-1 TOKEN=t]
-}
-
 func TestLaunchEnviron(t *testing.T) {
 	l := normalize.Launch{
 		Env: pairs("Own", "1"), EnvUnset: []string{"gone", "never"}, EnvFrom: []string{"HAVE", "LACK", "LACK", "NOBODY", "gone"},
@@ -95,13 +78,6 @@ func TestLaunchEnviron(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", goos, diff)
 		}
 	}
-}
-
-func ExampleEnvVars() {
-	vars := normalize.EnvVars("windows", []string{"Path=C:\\bin"})
-	value, origin, ok := vars("PATH")
-	fmt.Println(value, origin, ok)
-	// Output: C:\bin env true
 }
 
 func TestEnvVars(t *testing.T) {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"log"
 	"runtime"
 	"strings"
 	"testing"
@@ -16,48 +15,6 @@ import (
 
 	"github.com/mcpcontract/mcpcontract/normalize"
 )
-
-func ExampleParse() {
-	paste, err := normalize.Parse([]byte(`Add this to your settings:
-
-	"mcpServers": {
-	  "files": { "command": "npx -y @acme/files-mcp", "env": { "ACME_TOKEN": "${env:ACME_TOKEN}" } },
-	  "hub": { "url": "https://hub.example.com/mcp" },
-	}
-	`), nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(paste.Notes)
-	for _, s := range paste.Servers {
-		fmt.Println(s.Name, s.Transport, s.Command, s.Args, s.Env, s.URL, s.Notes)
-	}
-	// Output:
-	// [trailing_commas_removed braces_added prose_skipped]
-	// files stdio npx [-y @acme/files-mcp] [{ACME_TOKEN ${ACME_TOKEN}}]  [command_split]
-	// hub http  [] [] https://hub.example.com/mcp [type_inferred:http]
-}
-
-func ExampleParse_unreadable() {
-	_, err := normalize.Parse([]byte("{\n  \"mcpServers\": {\n    \"files\" { \"command\": \"npx\" }\n  }\n}\n"), nil)
-	fmt.Println(err)
-	fmt.Println(normalize.CodeOf(err))
-	// Output:
-	// line 3, column 13: a colon is missing after a name; write name: value pairs
-	// unreadable
-}
-
-func ExampleDialects() {
-	ids := normalize.Dialects()
-	fmt.Println(ids[0], "to", ids[len(ids)-1])
-	// Output: claude-code to generic
-}
-
-func ExampleCodeOf() {
-	_, err := normalize.Parse(nil, &normalize.ParseOptions{Dialect: "emacs"})
-	fmt.Println(normalize.CodeOf(err))
-	// Output: unknown_dialect
-}
 
 func TestDialects(t *testing.T) {
 	want := strings.Fields(`claude-code claude-desktop claude-settings cursor vscode vscode-settings visual-studio
