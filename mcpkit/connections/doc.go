@@ -87,7 +87,8 @@
 // The notes of a proposal are those of package normalize, at most 20 about the text as a whole before those about its
 // server, and notes_omitted with the number of others, and three more, each with a name: sealed, a secret of the text that
 // the vault would keep; captured, a variable that the environment has and the vault would keep; from_vault, a secret that is
-// in the vault already, for whatever connection, and that this server would get.
+// in the vault already, for whatever connection, and that this server would get. What is sealed is not warned of as a secret
+// in clear, as normalize_config does of the text.
 //
 // Values are looked up in the environment first, then in the vault; but what a reference in place of a pasted secret stands
 // for comes from the vault alone.

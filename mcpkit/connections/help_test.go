@@ -227,8 +227,9 @@ type reply struct {
 		Name, Transport, URL, Target                     string
 		Argv, EnvNames, Refs, Unresolved, Notes, Secrets []string
 	}
-	Server json.RawMessage
-	Probe  probed
+	Servers []struct{ Warnings []string }
+	Server  json.RawMessage
+	Probe   probed
 	probed
 	Items      []connections.Connection
 	NextCursor string

@@ -33,7 +33,7 @@ func TestPastes(t *testing.T) {
 				Name: "files", Transport: "stdio", Argv: []string{"npx", "-y", "@acme/files", "/srv"},
 				EnvNames: []string{"FILES_TOKEN"}, Refs: []string{"FILES_TOKEN"},
 			},
-			notes: []string{"secret_inline:env.FILES_TOKEN", "sealed:FILES_TOKEN"},
+			notes: []string{"sealed:FILES_TOKEN"},
 		},
 		{
 			name: "VS Code with inputs",

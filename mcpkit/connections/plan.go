@@ -75,6 +75,7 @@ func (s *Store) plan(ctx context.Context, in registerArgs) (mcpkit.Proposal[regi
 		return none, err
 	}
 	w.server, w.sealed = lift(found, s.freeNames(found, w.replaced))
+	w.server.Notes = openNotes(found, &w.server)
 	if err := checkName(w.server.Name); err != nil { // it held a secret
 		return none, err
 	}
