@@ -178,8 +178,11 @@ func (d *documents) install(in *mcpkit.Installer) error {
 func (d *documents) graph(ctx context.Context) (*docgraph.Graph, error) {
 	g, err := d.source.Graph(ctx)
 	var coded interface{ ErrorCode() string }
-	if err == nil || errors.As(err, &coded) || ctx.Err() != nil {
+	switch {
+	case err == nil || errors.As(err, &coded):
 		return g, err
+	case ctx.Err() != nil:
+		return nil, ctx.Err() // and no more of what the source says of it
 	}
 	return nil, &result.Error{Code: CodeSourceFailed, Message: "the project cannot be read; ask the operator", Err: err}
 }
