@@ -39,11 +39,13 @@ func TestSealedIsNotInClear(t *testing.T) {
 		{"path", `{"url": "https://x.example.com/s/canaryq8Zr3Lw9Tn5Vb2Xk7Jd4/mcp"}`, []string{"secret_inline:url"}, nil},
 		{
 			"bridge", `{"command": "npx", "args": ["mcp-remote", "https://x.example.com/mcp?api_key=canary-1", "--header", "X-Token: canary-2"]}`,
-			[]string{"secret_inline:args[1]", "secret_inline:args[3]"}, nil,
+			[]string{"secret_inline:args[1]", "secret_inline:args[3]"},
+			nil,
 		},
 		{
 			"what stays", `{"command": "x", "env": {"SORT_KEY": "created_at", "API_KEY": "canary-1"}}`,
-			[]string{"secret_inline:env.SORT_KEY", "secret_inline:env.API_KEY"}, []string{"secret_inline:env.SORT_KEY"},
+			[]string{"secret_inline:env.SORT_KEY", "secret_inline:env.API_KEY"},
+			[]string{"secret_inline:env.SORT_KEY"},
 		},
 	}
 	d := newDesk(t)

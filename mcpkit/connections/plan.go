@@ -226,20 +226,9 @@ func refNames(s *normalize.Server) []string {
 // shared reports whether another connection than the named one refers to a
 // secret.
 func (s *Store) shared(secret, but string) bool {
-	records, err := s.profile.Records()
-	if err != nil {
-		return true // then nothing is taken away
-	}
-	for i := range records {
-		e, err := decodeEntry(&records[i])
-		if !strings.HasPrefix(records[i].Name, serverPrefix) || err == nil && e.Server.Name == but {
-			continue
-		}
-		if err != nil || slices.Contains(refNames(&e.Server), secret) {
-			return true
-		}
-	}
-	return false
+	users, err := s.Users(secret)
+	// Where that cannot be told, nothing is taken away.
+	return err != nil || slices.ContainsFunc(users, func(name string) bool { return name != but })
 }
 
 // propose says what would be run and read.

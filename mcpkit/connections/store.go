@@ -471,3 +471,27 @@ func (s *Store) Secrets() ([]string, error) {
 	all, err := s.profile.Names()
 	return slices.DeleteFunc(all, isPaste), err
 }
+
+// Users lists the connections that the profile sees and that refer to a secret, by
+// their names, in the order of [Store.List]. Those of profiles below, which may
+// inherit the secret, are not among them.
+func (s *Store) Users(secret string) ([]string, error) {
+	records, err := s.profile.Records()
+	if err != nil {
+		return nil, err
+	}
+	var users []string
+	for i := range records {
+		if !strings.HasPrefix(records[i].Name, serverPrefix) {
+			continue
+		}
+		e, err := decodeEntry(&records[i])
+		if err != nil {
+			return nil, err
+		}
+		if slices.Contains(refNames(&e.Server), secret) {
+			users = append(users, e.Server.Name)
+		}
+	}
+	return users, nil
+}
