@@ -43,22 +43,25 @@
 // reported and not in force.
 //
 // A secret in clear is noted and left where it is, at its field: [SecretInline] for
-// a variable, a header, an argument or the secret of OAuth, [SecretInURL] for a part
-// of the address. What counts has 8 characters or more in all, and is no reference,
-// no command and nothing still to be filled in. The note is given
+// a variable, a header, an argument, the command, the secret of OAuth, the default
+// of a prompt or the address as such, [SecretInURL] for a part of the address. What
+// counts has 8 characters or more in all, and is no reference, no command and
+// nothing still to be filled in. The note is given
 //
-//   - for a variable whose name ends in token, secret, password, passwd or key, and
-//     for a header whose name does, or that holds credentials;
+//   - for a variable or header whose name ends in token, secret, password, passwd or
+//     key, for the headers Authorization, Proxy-Authorization and Cookie, and for the
+//     secret of OAuth;
 //   - for what stands under any other name of a secret, such as DB_PASS, also as an
 //     option (--token abc, --token=abc) or a pair (API_KEY=abc) among the arguments,
-//     unless the value is a switch, a number or a path;
-//   - for keys of well-known services, JSON web tokens, private keys and long random
-//     texts, under any name and inside a longer text;
+//     unless the value is a switch, a common word, a number or a path;
+//   - for keys of well-known services, JSON web tokens and private keys, under any
+//     name and inside a longer text, and for what is one long random text;
 //   - for the password in an address, wherever the address stands.
 //
-// In the url the place alone decides about the user and the parameters of such
-// names, whatever the length. A secret under an unremarkable name that looks like a
-// word is not noted: the absence of notes is no proof.
+// In the url the place alone decides about a user with a password and about the
+// parameters of such names, whatever the length and even for a reference. A secret
+// under an unremarkable name that looks like a word is not noted: that there is no
+// note proves nothing.
 //
 // # Concurrency
 //

@@ -54,9 +54,9 @@
 //
 // # Notes
 //
-// [Noted] and [NotedParameter] are narrower than both levels: they spell out the
-// words by which published notes of package normalize are given, and replace
-// nothing: a note may stand at a value that is left alone.
+// [Noted] and [NotedParameter] spell out the words by which package normalize notes
+// a value in any case, beside what the first level finds. They replace nothing: a
+// note may stand at a value that is left alone.
 //
 // # Concurrency, errors and limits
 //
