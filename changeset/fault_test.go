@@ -173,3 +173,74 @@ func (v *victim) recovers(t *testing.T, call func(*testing.T, *victim) error) {
 	}
 	v.wantNoTemp(t)
 }
+
+// A hidden file system does not tell what is at some paths.
+type hidden struct {
+	changeset.Files
+
+	code  rootfs.Code
+	paths []string
+}
+
+func (h *hidden) Stat(p string) (rootfs.Info, error) {
+	if slices.Contains(h.paths, p) {
+		return rootfs.Info{}, &rootfs.Error{Op: "stat", Path: p, Code: h.code, Err: syscall.EIO}
+	}
+	return h.Files.Stat(p)
+}
+
+// TestOccupiedUnknown proposes a path of which cannot be told whether something
+// is there, itself or a folder above it. What was proposed before stays valid:
+// that is for who carries it out to see.
+func TestOccupiedUnknown(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name string
+		code rootfs.Code
+		at   []string
+		step string
+		want changeset.Code
+	}{
+		{"input fails", rootfs.IO, []string{"docs/a/new.md"}, "create new a/new.md", changeset.CodeIO},
+		{"no permission", rootfs.Permission, []string{"docs/a/new.md"}, "create new a/new.md", changeset.CodeIO},
+		{"a move", rootfs.IO, []string{"docs/a/new.md"}, "move setup a/new.md", changeset.CodeIO},
+		{"the folder fails", rootfs.IO, []string{"docs/file"}, "create new file/new.md", changeset.CodeIO},
+		{"elsewhere", rootfs.IO, []string{"docs/a/other.md"}, "create new a/new.md", ""},
+		{"no folder of documents", rootfs.IO, []string{"docs"}, "create new a/new.md", ""},
+		{"a link is there", rootfs.Link, []string{"docs/a/new.md"}, "create new a/new.md", changeset.CodePathTaken},
+		{"nothing is there", rootfs.NotFound, []string{"docs/a/new.md"}, "create new a/new.md", ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			p := newProject(t, options(), handbook())
+			p.write(t, "docs/file", "no folder")
+			h := &hidden{Files: changeset.FilesOf(p.store), code: test.code}
+			s, err := changeset.OpenOn(h, p.source(), options(), func() string { return fixedID })
+			if err != nil {
+				t.Fatal(err)
+			}
+			w, err := s.Bind("ada", everything())
+			if err != nil {
+				t.Fatal(err)
+			}
+			id := begin(t, w)
+			h.paths = test.at
+			_, err = propose(t, w, id, test.step)
+			wantCode(t, err, test.want)
+			if io := test.want == changeset.CodeIO; io != errors.Is(err, syscall.EIO) || io && !strings.Contains(err.Error(), `/new.md"`) {
+				t.Errorf("the error is %v", err)
+			}
+			if n := len(p.get(t, id).Operations); (n > 0) != (test.want == "") {
+				t.Errorf("%d operations are stored", n)
+			}
+			h.paths = nil
+			if _, err := propose(t, w, id, "create later later.md"); err != nil {
+				t.Fatal(err)
+			}
+			h.paths, h.code = append(test.at, "docs/later.md"), rootfs.IO
+			if v, err := s.Validate(t.Context(), id); err != nil || !v.Valid {
+				t.Errorf("validation %+v, %v", v, err)
+			}
+		})
+	}
+}
