@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcpcontract/mcpcontract/changeset"
 	"github.com/mcpcontract/mcpcontract/internal/rootfs"
+	"github.com/mcpcontract/mcpcontract/internal/treetest"
 )
 
 // A step is one proposal, written as "create id path", "update id text",
@@ -125,7 +126,7 @@ func TestCompose(t *testing.T) {
 			p.write(t, "docs/plain", "no folder")
 			w := p.writer(t, "ada")
 			id := begin(t, w)
-			before := tree(t, p.dir, ".mcpdocs")
+			before := treetest.Read(t, p.dir, ".mcpdocs")
 			for i, step := range test.steps {
 				want := changeset.Code("")
 				if i == len(test.steps)-1 {
@@ -137,7 +138,7 @@ func TestCompose(t *testing.T) {
 			if diff := cmp.Diff(test.want, summary(p.get(t, id))); diff != "" {
 				t.Errorf("operations (-want +got):\n%s", diff)
 			}
-			if diff := cmp.Diff(before, tree(t, p.dir, ".mcpdocs")); diff != "" {
+			if diff := cmp.Diff(before, treetest.Read(t, p.dir, ".mcpdocs")); diff != "" {
 				t.Errorf("the project changed (-before +after):\n%s", diff)
 			}
 		})

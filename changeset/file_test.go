@@ -13,6 +13,7 @@ import (
 
 	"github.com/mcpcontract/mcpcontract/changeset"
 	"github.com/mcpcontract/mcpcontract/internal/canon"
+	"github.com/mcpcontract/mcpcontract/internal/treetest"
 )
 
 // stored returns a changeset with each kind of operation, and its stored form.
@@ -191,7 +192,7 @@ func TestDamaged(t *testing.T) {
 			if err := test.damage(p.file(id)); err != nil {
 				t.Fatal(err)
 			}
-			before := tree(t, p.dir, ".mcpdocs/changesets/"+id+".changeset")
+			before := treetest.Read(t, p.dir, ".mcpdocs/changesets/"+id+".changeset")
 			_, err := p.store.Get(t.Context(), id)
 			wantCode(t, err, changeset.CodeDamaged)
 			_, err = p.store.Diff(t.Context(), id)
@@ -204,7 +205,7 @@ func TestDamaged(t *testing.T) {
 			if err != nil || len(list) != 2 || list[0].ID != other || list[0].Damaged || list[1].ID != id || !list[1].Damaged {
 				t.Errorf("list %+v, %v", list, err)
 			}
-			if diff := cmp.Diff(before, tree(t, p.dir, ".mcpdocs/changesets/"+id+".changeset")); diff != "" {
+			if diff := cmp.Diff(before, treetest.Read(t, p.dir, ".mcpdocs/changesets/"+id+".changeset")); diff != "" {
 				t.Errorf("something was written (-before +after):\n%s", diff)
 			}
 		})

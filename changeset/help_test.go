@@ -2,7 +2,6 @@ package changeset_test
 
 import (
 	"context"
-	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -14,6 +13,7 @@ import (
 	"github.com/mcpcontract/mcpcontract/changeset"
 	"github.com/mcpcontract/mcpcontract/changeset/internal/page"
 	"github.com/mcpcontract/mcpcontract/internal/canon"
+	"github.com/mcpcontract/mcpcontract/internal/treetest"
 )
 
 // A folder is a source over the Markdown files of a directory, read anew each
@@ -120,10 +120,7 @@ func (p *project) path(name string) string { return filepath.Join(p.dir, filepat
 // write writes a file, and makes its directory.
 func (p *project) write(tb testing.TB, name, text string) {
 	tb.Helper()
-	err := errors.Join(os.MkdirAll(filepath.Dir(p.path(name)), 0o755), os.WriteFile(p.path(name), []byte(text), 0o644))
-	if err != nil {
-		tb.Fatal(err)
-	}
+	treetest.Write(tb, p.dir, name, text)
 }
 
 // writer binds a writer that may do everything.
@@ -165,39 +162,6 @@ func (p *project) get(tb testing.TB, id string) changeset.Changeset {
 		tb.Fatal(err)
 	}
 	return c
-}
-
-// tree returns the content of all files below dir by path; links and the like
-// by what they are. What is below a path in skip is left out.
-func tree(tb testing.TB, dir string, skip ...string) map[string]string {
-	tb.Helper()
-	all := map[string]string{}
-	err := filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		rel, err := filepath.Rel(dir, name)
-		rel = filepath.ToSlash(rel)
-		switch {
-		case err != nil || rel == ".":
-			return err
-		case slices.Contains(skip, rel):
-			return fs.SkipDir
-		case d.IsDir():
-			all[rel+"/"] = ""
-			return nil
-		case d.Type() != 0:
-			all[rel] = d.Type().String()
-			return nil
-		}
-		data, err := os.ReadFile(name)
-		all[rel] = string(data)
-		return err
-	})
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return all
 }
 
 // wantCode checks the code of err.

@@ -18,6 +18,7 @@ import (
 
 	"github.com/mcpcontract/mcpcontract/changeset"
 	"github.com/mcpcontract/mcpcontract/internal/canon"
+	"github.com/mcpcontract/mcpcontract/internal/treetest"
 )
 
 // exported returns the exported functions of the package, and the exported
@@ -185,7 +186,7 @@ func TestNothingElseIsWritten(t *testing.T) {
 	}
 	t.Logf("calls %d, accepted %d, files outside the two folders changed 0 of %d", calls, accepted, len(before))
 	known := regexp.MustCompile(`^(changesets/(lock|cs-[a-z2-7]{26}\.changeset)|previews/cs-[a-z2-7]{26}-(review|outline)\.html|changesets/|previews/)$`)
-	for name := range tree(t, p.path(".mcpdocs")) {
+	for name := range treetest.Read(t, p.path(".mcpdocs")) {
 		if !known.MatchString(name) {
 			t.Errorf("%q was written", name)
 		}
@@ -197,7 +198,7 @@ func TestNothingElseIsWritten(t *testing.T) {
 func hashes(t *testing.T, dir string, skip ...string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
-	for name, text := range tree(t, dir, skip...) {
+	for name, text := range treetest.Read(t, dir, skip...) {
 		all[name] = canon.Sum([]byte(text))
 	}
 	err := filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
@@ -254,7 +255,7 @@ func TestSourceLies(t *testing.T) {
 			p := newProject(t, options(), handbook())
 			id := begin(t, p.writer(t, "ada"))
 			w := p.writerOn(t, liar{p.source(), change})
-			before := tree(t, p.dir)
+			before := treetest.Read(t, p.dir)
 			for _, node := range []string{"setup", "\xff", ""} {
 				if _, err := w.ProposeUpdate(t.Context(), id, node, changeset.NodeEdit{Text: new("Text")}); err == nil {
 					t.Errorf("accepted an update of %q", node)
@@ -263,7 +264,7 @@ func TestSourceLies(t *testing.T) {
 					t.Errorf("accepted a deletion of %q", node)
 				}
 			}
-			if diff := cmp.Diff(before, tree(t, p.dir)); diff != "" {
+			if diff := cmp.Diff(before, treetest.Read(t, p.dir)); diff != "" {
 				t.Errorf("something was written (-before +after):\n%s", diff)
 			}
 		})

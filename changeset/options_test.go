@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/mcpcontract/mcpcontract/changeset"
+	"github.com/mcpcontract/mcpcontract/internal/treetest"
 )
 
 // TestOpenRefused offers options that would let something be written where it
@@ -158,12 +159,12 @@ func TestFoldersMoveLater(t *testing.T) {
 	if err := os.Symlink("../docs", p.path(".mcpdocs/changesets")); err != nil {
 		t.Fatal(err)
 	}
-	before := tree(t, p.dir)
+	before := treetest.Read(t, p.dir)
 	_, err := w.Create(t.Context(), "A change", "")
 	wantCode(t, err, changeset.CodeIO)
 	_, err = propose(t, w, id, "update setup Text")
 	wantCode(t, err, changeset.CodeIO)
-	after := tree(t, p.dir)
+	after := treetest.Read(t, p.dir)
 	if len(before) != len(after) || before["docs/setup.md"] != after["docs/setup.md"] {
 		t.Errorf("before %v, after %v", before, after)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/mcpcontract/mcpcontract/changeset"
 	"github.com/mcpcontract/mcpcontract/internal/canon"
 	"github.com/mcpcontract/mcpcontract/internal/textdiff"
+	"github.com/mcpcontract/mcpcontract/internal/treetest"
 )
 
 // TestDiff applies what Diff shows to the old files, which must give the
@@ -99,7 +100,7 @@ func TestDiffApplies(t *testing.T) {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s\n%s", err, out, patch.String())
 	}
-	after := tree(t, p.path("docs"))
+	after := treetest.Read(t, p.path("docs"))
 	for _, o := range p.get(t, id).Operations {
 		if text, there := after[o.NewPath]; there != (o.NewPath != "") || there && canon.Sum([]byte(text)) != o.NewHash {
 			t.Errorf("%s %s: %q is not what was proposed", o.Op, o.NewPath, text)
@@ -203,7 +204,7 @@ func TestDiffRemembered(t *testing.T) {
 func TestPreview(t *testing.T) {
 	t.Parallel()
 	p, id, _ := stored(t)
-	before := tree(t, p.dir)
+	before := treetest.Read(t, p.dir)
 	first, err := p.store.Preview(t.Context(), id, "review")
 	if err != nil {
 		t.Fatal(err)
@@ -211,7 +212,7 @@ func TestPreview(t *testing.T) {
 	if want := ".mcpdocs/previews/" + id + "-review.html"; first.Path != want {
 		t.Errorf("written to %q, want %q", first.Path, want)
 	}
-	after := tree(t, p.dir)
+	after := treetest.Read(t, p.dir)
 	html := after[first.Path]
 	if canon.Sum([]byte(html)) != first.SHA256 {
 		t.Error("the hash is not that of the file")
@@ -235,7 +236,7 @@ func TestPreview(t *testing.T) {
 	if err != nil || stale.Path != first.Path || stale.SHA256 == first.SHA256 {
 		t.Errorf("of the changed project it is %+v, %v", stale, err)
 	}
-	if html := tree(t, p.dir)[first.Path]; !strings.Contains(html, "base_stale") || strings.Count(html, "<!doctype html>")+strings.Count(html, "<!DOCTYPE html>") != 1 {
+	if html := treetest.Read(t, p.dir)[first.Path]; !strings.Contains(html, "base_stale") || strings.Count(html, "<!doctype html>")+strings.Count(html, "<!DOCTYPE html>") != 1 {
 		t.Error("the page was not replaced as a whole by one that shows base_stale")
 	}
 	outline, err := p.store.Preview(t.Context(), id, "outline")
@@ -249,7 +250,7 @@ func TestPreview(t *testing.T) {
 func TestPreviewRefused(t *testing.T) {
 	t.Parallel()
 	p, id, _ := stored(t)
-	before := tree(t, p.dir)
+	before := treetest.Read(t, p.dir)
 	for _, view := range []string{"", "html", "Review", "../review", "review/../../x", "review.html"} {
 		_, err := p.store.Preview(t.Context(), id, view)
 		wantCode(t, err, changeset.CodeView)
@@ -263,7 +264,7 @@ func TestPreviewRefused(t *testing.T) {
 		_, err := p.store.Preview(t.Context(), id, "review")
 		wantCode(t, err, changeset.CodeUnknown)
 	}
-	if diff := cmp.Diff(before, tree(t, p.dir)); diff != "" {
+	if diff := cmp.Diff(before, treetest.Read(t, p.dir)); diff != "" {
 		t.Errorf("something was written (-before +after):\n%s", diff)
 	}
 	for i := range 1025 {
@@ -280,7 +281,7 @@ func TestPreviewRefused(t *testing.T) {
 	}
 	_, err = p.store.Preview(t.Context(), id, "review")
 	wantCode(t, err, changeset.CodeIO)
-	if got := tree(t, outside); len(got) != 0 {
+	if got := treetest.Read(t, outside); len(got) != 0 {
 		t.Errorf("written through a link: %v", got)
 	}
 }
@@ -316,7 +317,7 @@ func TestRenderStatus(t *testing.T) {
 	if _, err := p.store.Preview(t.Context(), id, "outline"); err != nil {
 		t.Fatal(err)
 	}
-	before := tree(t, p.dir)
+	before := treetest.Read(t, p.dir)
 	got, err := p.store.RenderStatus(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -333,7 +334,7 @@ func TestRenderStatus(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("status (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff(before, tree(t, p.dir)); diff != "" {
+	if diff := cmp.Diff(before, treetest.Read(t, p.dir)); diff != "" {
 		t.Errorf("something was written (-before +after):\n%s", diff)
 	}
 	if !strings.Contains(string(html), "Limits") {

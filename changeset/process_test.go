@@ -19,6 +19,7 @@ import (
 
 	"github.com/mcpcontract/mcpcontract/changeset"
 	"github.com/mcpcontract/mcpcontract/internal/rootfs"
+	"github.com/mcpcontract/mcpcontract/internal/treetest"
 )
 
 // Names of the variables that make the test program a child that proposes.
@@ -261,7 +262,7 @@ func (p *project) afterCrash(t *testing.T, id string, acknowledged bool) {
 		t.Fatal(err)
 	}
 	p.wantNoTemp(t)
-	if diff := cmp.Diff(handbook()["docs/setup.md"], tree(t, p.path("docs"))["setup.md"]); diff != "" {
+	if diff := cmp.Diff(handbook()["docs/setup.md"], treetest.Read(t, p.path("docs"))["setup.md"]); diff != "" {
 		t.Errorf("the project changed (-before +after):\n%s", diff)
 	}
 }
@@ -269,7 +270,7 @@ func (p *project) afterCrash(t *testing.T, id string, acknowledged bool) {
 // wantNoTemp checks that no unfinished file is left.
 func (p *project) wantNoTemp(t *testing.T) {
 	t.Helper()
-	for name := range tree(t, p.path(".mcpdocs")) {
+	for name := range treetest.Read(t, p.path(".mcpdocs")) {
 		if strings.Contains(name, rootfs.TempPrefix) {
 			t.Errorf("%s is left", name)
 		}

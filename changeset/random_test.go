@@ -10,6 +10,7 @@ import (
 	"github.com/mcpcontract/mcpcontract/changeset"
 	"github.com/mcpcontract/mcpcontract/internal/canon"
 	"github.com/mcpcontract/mcpcontract/internal/textdiff"
+	"github.com/mcpcontract/mcpcontract/internal/treetest"
 )
 
 // FuzzPropose makes proposals of any bytes. Whatever was accepted, each node
@@ -28,7 +29,7 @@ func FuzzPropose(f *testing.F) {
 		p := newProject(t, options(), handbook())
 		w := p.writer(t, "ada")
 		id := begin(t, w)
-		before := tree(t, p.dir, ".mcpdocs")
+		before := treetest.Read(t, p.dir, ".mcpdocs")
 		for _, b := range []byte(script[:min(len(script), 12)]) {
 			was := p.get(t, id)
 			if _, err := propose(t, w, id, stepOf(b)); err != nil {
@@ -38,7 +39,7 @@ func FuzzPropose(f *testing.F) {
 			}
 		}
 		p.wantSound(t, id)
-		if diff := cmp.Diff(before, tree(t, p.dir, ".mcpdocs")); diff != "" {
+		if diff := cmp.Diff(before, treetest.Read(t, p.dir, ".mcpdocs")); diff != "" {
 			t.Errorf("the project changed (-before +after):\n%s", diff)
 		}
 	})

@@ -15,6 +15,7 @@ import (
 	"github.com/mcpcontract/mcpcontract/changeset"
 	"github.com/mcpcontract/mcpcontract/changeset/internal/page"
 	"github.com/mcpcontract/mcpcontract/internal/canon"
+	"github.com/mcpcontract/mcpcontract/internal/treetest"
 )
 
 // TestCreate checks what a new changeset says, and that reading it says the
@@ -256,13 +257,13 @@ func TestRefused(t *testing.T) {
 			p := newProject(t, options(), handbook())
 			w := p.writer(t, "ada")
 			id := begin(t, w)
-			before := tree(t, p.dir)
+			before := treetest.Read(t, p.dir)
 			err := test.call(t.Context(), w, id)
 			wantCode(t, err, test.want)
 			if len(err.Error()) > 600 {
 				t.Errorf("the message has %d bytes", len(err.Error()))
 			}
-			if diff := cmp.Diff(before, tree(t, p.dir)); diff != "" {
+			if diff := cmp.Diff(before, treetest.Read(t, p.dir)); diff != "" {
 				t.Errorf("something was written (-before +after):\n%s", diff)
 			}
 		})
@@ -275,12 +276,12 @@ func TestOwner(t *testing.T) {
 	p := newProject(t, options(), handbook())
 	ada, bob := p.writer(t, "ada"), p.writer(t, "Ada")
 	id := begin(t, ada)
-	before := tree(t, p.dir)
+	before := treetest.Read(t, p.dir)
 	for _, step := range []string{"create new new.md", "update setup Text", "move setup b.md", "delete setup"} {
 		_, err := propose(t, bob, id, step)
 		wantCode(t, err, changeset.CodeNotYours)
 	}
-	if diff := cmp.Diff(before, tree(t, p.dir)); diff != "" {
+	if diff := cmp.Diff(before, treetest.Read(t, p.dir)); diff != "" {
 		t.Errorf("something was written (-before +after):\n%s", diff)
 	}
 	other := p.open(t, options())
@@ -424,7 +425,7 @@ func TestSourceFails(t *testing.T) {
 			t.Parallel()
 			p := newProject(t, options(), handbook())
 			id := begin(t, p.writer(t, "ada"))
-			before := tree(t, p.dir)
+			before := treetest.Read(t, p.dir)
 			test.src.folder = p.source()
 			w := p.writerOn(t, test.src)
 			for _, step := range []string{"update setup Text", "move setup b.md", "delete setup"} {
@@ -434,7 +435,7 @@ func TestSourceFails(t *testing.T) {
 					t.Errorf("%v does not lead to its cause", err)
 				}
 			}
-			if diff := cmp.Diff(before, tree(t, p.dir)); diff != "" {
+			if diff := cmp.Diff(before, treetest.Read(t, p.dir)); diff != "" {
 				t.Errorf("something was written (-before +after):\n%s", diff)
 			}
 		})
@@ -447,7 +448,7 @@ func TestContext(t *testing.T) {
 	p := newProject(t, options(), handbook())
 	w := p.writer(t, "ada")
 	id := begin(t, w)
-	before := tree(t, p.dir)
+	before := treetest.Read(t, p.dir)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for name, call := range map[string]func() error{
@@ -462,7 +463,7 @@ func TestContext(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if diff := cmp.Diff(before, tree(t, p.dir)); diff != "" {
+	if diff := cmp.Diff(before, treetest.Read(t, p.dir)); diff != "" {
 		t.Errorf("something was written (-before +after):\n%s", diff)
 	}
 }
