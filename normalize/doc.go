@@ -51,9 +51,10 @@
 //   - for a variable or header whose name ends in token, secret, password, passwd or
 //     key, for the headers Authorization, Proxy-Authorization and Cookie, and for the
 //     secret of OAuth;
-//   - for what stands under any other name of a secret, such as DB_PASS, also as an
-//     option (--token abc, --token=abc) or a pair (API_KEY=abc) among the arguments,
-//     unless the value is a switch, a common word, a number or a path;
+//   - for what stands under any other name of a secret, such as DB_PASS, and among
+//     the arguments behind an option or a name of one (--token plum-jam,
+//     --token=plum-jam, API_KEY=plum-jam), unless the value is a switch, a common
+//     word, a number or a path;
 //   - for keys of well-known services, JSON web tokens and private keys, under any
 //     name and inside a longer text, and for what is one long random text;
 //   - for the password in an address, wherever the address stands.

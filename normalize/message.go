@@ -9,10 +9,10 @@ import (
 
 // parseNote makes a note of the reader, with its sentence.
 func parseNote(code Code, subject string) Note {
-	message, ok := messages[code]
-	if code == ClientMisparses {
-		message, ok = misparsed[subject]
+	if message, ok := ownMessages[Note{Code: code, Subject: subject}.String()]; ok {
+		return Note{Code: code, Subject: subject, Message: message}
 	}
+	message, ok := messages[code]
 	if !ok {
 		return newNote(code, subject)
 	}
@@ -157,9 +157,11 @@ var messages = map[Code]string{
 	TimeoutUnitGuessed: "no client is known, so the size decided between seconds and milliseconds",
 }
 
-// misparsed are the sentences of [ClientMisparses], by what goes wrong.
-var misparsed = map[string]string{
-	"variadic_env":        "the client takes what follows -e for further variables, the name of the server too; put the name before it",
-	"variadic_header":     "the client takes what follows -H for further headers, the name of the server too; put the name before it",
-	"missing_double_dash": "the client takes the options of the server's command for its own; put -- before the command",
+// ownMessages are the sentences of notes whose subject says what happened, under
+// their short forms.
+var ownMessages = map[string]string{
+	"client_cli_misparses:variadic_env":        "the client takes what follows -e for further variables, the name of the server too; put the name before it",
+	"client_cli_misparses:variadic_header":     "the client takes what follows -H for further headers, the name of the server too; put the name before it",
+	"client_cli_misparses:missing_double_dash": "the client takes the options of the server's command for its own; put -- before the command",
+	"secret_in_url:userinfo":                   "the address holds a password; addresses end up in logs",
 }

@@ -169,6 +169,21 @@ func checkSentence(t *testing.T, where string, n normalize.Note) {
 	}
 }
 
+func TestAddressMessages(t *testing.T) {
+	paste, err := normalize.Parse([]byte(`{"mcpServers": {"a": {"type": "http", "url": "https://u:p@x.test/mcp?sig=x"}}}`), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, n := range paste.Servers[0].Notes {
+		got = append(got, n.Message)
+	}
+	want := []string{"the address holds a password; addresses end up in logs", `the parameter "sig" is the place of a secret; addresses end up in logs`}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("messages (-want +got):\n%s", diff)
+	}
+}
+
 func TestClientMisparses(t *testing.T) {
 	for line, want := range map[string]string{
 		"claude mcp add -e A=1 name -- npx x":                      "the client takes what follows -e for further variables",
