@@ -34,7 +34,7 @@ var commands = map[string]command{
 	"enable":  {1, 1, " NAME", onDesk(enable)},
 	"disable": {1, 1, " NAME", onDesk(disable)},
 	"probe":   {1, 1, " NAME", onDesk(probeOne)},
-	"approve": {0, 64, " [ID...]", onDesk(approve)},
+	"approve": {0, 64, " [ID...]", approve},
 	"secret":  {1, 2, " set NAME, secret list or secret rm NAME", secret},
 	"resolve": {1, 1, " REFERENCE", resolveCommand},
 	"demo":    {0, 0, "", func(ctx context.Context, _ *config, s streams, _ []string) error { return demo(ctx, s.out) }},
@@ -185,9 +185,16 @@ func probeOne(ctx context.Context, d *desk, s streams, operands []string) error 
 	return nil
 }
 
-// approve lists, approves and rejects what waits.
-func approve(ctx context.Context, d *desk, s streams, operands []string) error {
-	return d.approvals.Decide(ctx, s.out, operands)
+// approve lists, approves and rejects what waits. What is no longer what would be
+// done is shown as such, and cannot be approved.
+func approve(ctx context.Context, c *config, s streams, operands []string) error {
+	if len(operands) == 1 && operands[0] == "reject" {
+		return cli.Misuse(s.err, "say connections approve reject %s; without arguments approve lists what waits", "ID...")
+	}
+	return onDesk(func(ctx context.Context, d *desk, s streams, operands []string) error {
+		d.approvals.Recheck = connections.Recheck(d.store)
+		return d.approvals.Decide(ctx, s.out, operands)
+	})(ctx, c, s, operands)
 }
 
 // nameOfSecret is what a reference can name: a variable, or the answer to a
@@ -217,12 +224,29 @@ func setSecret(ctx context.Context, d *desk, s streams, operands []string) error
 	if err != nil {
 		return err
 	}
-	return d.vault.Update(ctx, func(tx *vault.Tx) error { return tx.Set(d.store.Profile(), operands[0], value) })
+	err = d.vault.Update(ctx, func(tx *vault.Tx) error { return tx.Set(d.store.Profile(), operands[0], value) })
+	if err == nil {
+		fmt.Fprintf(s.err, "stored %s in the profile %s\n", cli.Visible(operands[0]), d.store.Profile())
+	}
+	return err
 }
 
-// removeSecret removes one of the profile's own.
-func removeSecret(ctx context.Context, d *desk, _ streams, operands []string) error {
-	return d.vault.Update(ctx, func(tx *vault.Tx) error { return tx.Delete(d.store.Profile(), operands[0]) })
+// removeSecret removes one of the profile's own, and says what used it: a person
+// may have to give it another value.
+func removeSecret(ctx context.Context, d *desk, s streams, operands []string) error {
+	name, profile := operands[0], d.store.Profile()
+	if err := d.vault.Update(ctx, func(tx *vault.Tx) error { return tx.Delete(profile, name) }); err != nil {
+		return err
+	}
+	fmt.Fprintf(s.err, "removed %s from the profile %s\n", cli.Visible(name), profile)
+	users, err := d.store.Users(name)
+	if err != nil {
+		return fmt.Errorf("which connections use it cannot be told: %w", err)
+	}
+	if len(users) > 0 {
+		fmt.Fprintf(s.err, "connections that refer to it: %s\n", cli.Visible(strings.Join(users, ", ")))
+	}
+	return nil
 }
 
 // listSecrets prints names alone.

@@ -56,8 +56,8 @@ func TestSecrets(t *testing.T) {
 		code  int
 	}{
 		{"", []string{"secret", "list"}, "", 0},
-		{canary + "\n", []string{"secret", "set", "API_TOKEN"}, "", 0},
-		{canary, []string{"secret", "set", "input:tok"}, "", 0},
+		{canary + "\n", []string{"secret", "set", "API_TOKEN"}, "stored API_TOKEN in the profile default\n", 0},
+		{canary, []string{"secret", "set", "input:tok"}, "stored input:tok in the profile default\n", 0},
 		{"", []string{"secret", "list"}, "API_TOKEN\ninput:tok\n", 0},
 		{"", []string{"secret", "set", "EMPTY"}, "the value is empty", 1},
 		{strings.Repeat("x", maxSecret+1), []string{"secret", "set", "LONG"}, "more than 65536 bytes", 1},
@@ -65,7 +65,7 @@ func TestSecrets(t *testing.T) {
 		{"", []string{"secret", "set", "a/b"}, "is no name of a secret", 2},
 		{"", []string{"secret", "show", "API_TOKEN"}, "secret set NAME", 2},
 		{"", []string{"secret"}, "takes other arguments", 2},
-		{"", []string{"secret", "rm", "API_TOKEN"}, "", 0},
+		{"", []string{"secret", "rm", "API_TOKEN"}, "removed API_TOKEN from the profile default\n", 0},
 		{"", []string{"secret", "rm", "API_TOKEN"}, "no such secret", 1},
 		{"", []string{"secret", "list"}, "input:tok\n", 0},
 	}
@@ -108,6 +108,8 @@ func TestConnectionCommands(t *testing.T) {
 		{[]string{"probe", "nothing"}, "there is no connection", 1},
 		{[]string{"approve"}, "nothing waits for approval", 0},
 		{[]string{"approve", "0123456789ab"}, "0123456789ab", 1},
+		{[]string{"approve", "reject"}, "say connections approve reject ID...", 2},
+		{[]string{"-vault", filepath.Join(h.dir, "none"), "approve", "reject"}, "say connections approve reject ID...", 2},
 		{[]string{"list", "-profile", "nobody"}, `no profile "nobody"`, 1},
 		{[]string{"-vault", filepath.Join(h.dir, "none"), "list"}, "connections -vault " + filepath.Join(h.dir, "none") + " init", 1},
 		{[]string{"list", "x"}, `the command "list" takes other arguments: say connections list; run with -h`, 2},
