@@ -62,7 +62,7 @@ func (c *config) open(ctx context.Context, opts *connections.Options) (*desk, er
 	switch vault.CodeOf(err) {
 	case "":
 	case vault.CodeMissing:
-		return nil, fmt.Errorf("there is no vault in %s; run %q to make one", c.vault, c.line("init"))
+		return nil, fmt.Errorf("there is no vault in %s; run `%s` to make one", c.vault, c.line("init"))
 	default:
 		return nil, c.explain(err)
 	}
@@ -90,7 +90,7 @@ func (c *config) explain(err error) error {
 func (d *desk) fill(c *config, opts *connections.Options) (err error) {
 	d.store, err = connections.New(d.vault, c.profile, opts)
 	if vault.CodeOf(err) == vault.CodeProfileMissing {
-		return fmt.Errorf("the vault has no profile %q; run %q to make it", c.profile, c.line("init"))
+		return fmt.Errorf("the vault has no profile %q; run `%s` to make it", c.profile, c.line("init"))
 	}
 	if err != nil {
 		return err
@@ -120,19 +120,28 @@ func (d *desk) server(c *config) (*mcp.Server, error) {
 	)
 }
 
-// line is what a person types to run a command on the same vault and profile.
+// line is what a person types to run a command on the same vault and profile, in
+// whatever folder.
 func (c *config) line(command string) string {
 	words := []string{"connections"}
 	var plain config
 	plain.flags(streams{})
 	for _, f := range []struct{ name, value, usual string }{
-		{"-vault", c.vault, plain.vault}, {"-profile", c.profile, plain.profile}, {"-key-file", c.keyFile, plain.keyFile},
+		{"-vault", absolute(c.vault), plain.vault}, {"-profile", c.profile, plain.profile}, {"-key-file", absolute(c.keyFile), plain.keyFile},
 	} {
 		if f.value != f.usual {
 			words = append(words, f.name, quoted(f.value))
 		}
 	}
 	return strings.Join(append(words, command), " ")
+}
+
+// absolute is a path that means the same in another folder, if that can be told.
+func absolute(path string) string {
+	if abs, err := filepath.Abs(path); err == nil && path != "" {
+		return abs
+	}
+	return path
 }
 
 // quoted is a word of a shell.

@@ -94,7 +94,7 @@ func (s *server) end(t *testing.T) {
 // answer has the fields of all replies.
 type answer struct {
 	CommandStatus, ProposalToken, ApprovalCommand string
-	Proposal                                      struct{ Refs, Unresolved []string }
+	Proposal                                      struct{ Refs, Unresolved, Notes []string }
 	Probe                                         struct{ Name string }
 	Items                                         []struct {
 		Name    string
