@@ -25,7 +25,8 @@
 //		log.Fatal(err)
 //	}
 //
-// A [Store] is of use without a server, too: [Store.Launch] is what runs a connection.
+// The vault is made once, with [vault.MakeKeyFile] and [vault.Create]. A [Store] is of use without a server, too:
+// [Store.Launch] is what runs a connection.
 //
 // # Tools
 //

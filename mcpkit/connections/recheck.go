@@ -50,19 +50,16 @@ func registrationStale(err error) error {
 }
 
 // asProposed returns the store in an environment that has the names which the
-// proposal found in that of the server, and no others.
+// proposal found in that of the server, and no others. What their values are shows
+// in notes at most.
 func (s *Store) asProposed(claim *token.Claim) *Store {
 	there := *s
 	there.opts.Environment = func(name string) (value, origin string, ok bool) {
 		switch claim.Base[basePath("refs", name)] {
 		case sourceEnv, sourceCaptured:
-		default:
-			return "", "", false
+			return "elsewhere", "env", true
 		}
-		if value, origin, ok = s.opts.Environment(name); ok && value != "" {
-			return value, origin, ok
-		}
-		return "elsewhere", "env", true
+		return "", "", false
 	}
 	return &there
 }
