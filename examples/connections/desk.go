@@ -22,7 +22,7 @@ import (
 const instructions = `Connections to MCP servers. When a person gives you a configuration or names a server, call register_server with op "prepare",
 show them the proposal, and send op "apply" with its token once they agree: that runs the server once and stores it if it works.
 list_servers shows what there is; set_enabled, probe_server, remove_server and export_config work on that.
-Secrets are never shown. If names are unresolved, a person sets them with "connections secret set NAME" in a terminal.`
+Secrets are never shown. If names are unresolved, the notes of the proposal say what a person types in a terminal to set them.`
 
 // approvalsDir is where the approvals are, in the folder of the vault.
 const approvalsDir = "approvals"
