@@ -24,6 +24,9 @@ var (
 // of it but a scheme such as Bearer, else the secrets in it, as [Replace] does. For
 // the whole value it calls with without a name, since the caller knows that.
 func ReplaceValue(name, value string, with Replacer) string {
+	if strings.Contains(value, "${") { // it stands in for what is told elsewhere
+		return Replace(value, with)
+	}
 	prefix := ""
 	if strings.ContainsAny(value, " \t\n\r\f") {
 		prefix = scheme.FindString(value)
@@ -54,10 +57,11 @@ func isScheme(value string) bool { return scheme.MatchString(value + " ") }
 // if it looks like one, the parameters, and such parts of the path; the values of
 // pairs; private keys; and what has the prefix of a well-known service.
 func Replace(text string, with Replacer) string {
-	// First, since what a key holds may look like other things.
-	text = replaceAll(keyBlocks, text, func(s string) string { return with("", s) })
-	// Most texts can have nothing of the rest, which a look at their signs tells in
-	// a fraction of the time.
+	// Most texts can have nothing of this, which a look at their signs tells in a
+	// fraction of the time.
+	if strings.Contains(text, "-----BEGIN") { // first, since what a key holds may look like other things
+		text = replaceAll(keyBlocks, text, func(s string) string { return with("", s) })
+	}
 	if strings.Contains(text, "://") {
 		text = replaceAll(addresses, text, func(a string) string { return replaceAddress(a, with) })
 	}

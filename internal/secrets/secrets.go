@@ -71,7 +71,7 @@ import "strings"
 // enough to be replaced or refused. The name may be empty, and so is what begins a
 // header's value, such as Bearer, to be cut off before: [ReplaceValue] does.
 func Is(name, value string) bool {
-	return (isNamed(name, value) || isShaped(value)) && !StandsIn(value)
+	return !strings.Contains(value, "${") && (isNamed(name, value) || isShaped(value)) && !StandsIn(value)
 }
 
 // May reports whether the value that stands under a name may be a secret, so that
