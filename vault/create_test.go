@@ -99,3 +99,19 @@ func TestCreateAsksLast(t *testing.T) {
 		}
 	}
 }
+
+// TestCreateKeyInside: a key in the directory is refused, however that is called.
+func TestCreateKeyInside(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "v")
+	key := filepath.Join(dir, "key")
+	if err := vault.MakeKeyFile(key); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{dir, dir + "/no/..", filepath.Dir(dir) + "/no/../v"} {
+		_, err := vault.Create(t.Context(), name, vault.KeyFile(key))
+		wantCode(t, name, err, vault.CodeKeyUnsafe)
+	}
+	if made, err := os.ReadDir(dir); err != nil || len(made) != 1 {
+		t.Errorf("the directory has %v now, %v", made, err)
+	}
+}
