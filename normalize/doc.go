@@ -42,27 +42,15 @@
 // only through [ParseOptions.ReadFile]; tools to run without a question are
 // reported and not in force.
 //
-// A secret in clear is noted and left where it is, at its field: [SecretInline] for
-// a variable, a header, an argument, the command, the secret of OAuth, the default
-// of a prompt or the address as such, [SecretInURL] for a part of the address. What
-// counts has 8 characters or more in all, and is no reference, no command and
-// nothing still to be filled in. The note is given
-//
-//   - for a variable or header whose name ends in token, secret, password, passwd or
-//     key, for the headers Authorization, Proxy-Authorization and Cookie, and for the
-//     secret of OAuth;
-//   - for what stands under any other name of a secret, such as DB_PASS, and among
-//     the arguments behind an option or a name of one (--token plum-jam,
-//     --token=plum-jam, API_KEY=plum-jam), unless the value is a switch, a common
-//     word, a number or a path;
-//   - for keys of well-known services, JSON web tokens and private keys, under any
-//     name and inside a longer text, and for what is one long random text;
-//   - for the password in an address, wherever the address stands.
-//
-// In the url the place alone decides about a user with a password and about the
-// parameters of such names, whatever the length and even for a reference. A secret
-// under an unremarkable name that looks like a word is not noted: that there is no
-// note proves nothing.
+// A secret in clear is noted and left where it is. [SecretInline] is for a literal
+// of 8 characters or more under the name of a variable or header that ends in token,
+// secret, password, passwd or key, in the headers Authorization,
+// Proxy-Authorization and Cookie, and in the secret of OAuth; [SecretInURL] for the
+// user with a password and the parameters of such names in the url, whatever the
+// length and even for a reference. Nothing else is looked at: secrets in arguments,
+// or under other names, get no note, and that there is none proves nothing.
+// Package github.com/mcpcontract/mcpcontract/mcpkit/connections, which seals
+// secrets, looks at all texts and by more than names.
 //
 // # Concurrency
 //

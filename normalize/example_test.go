@@ -83,7 +83,7 @@ func ExampleParse() {
 // What stands there as a secret in clear is noted and left where it is.
 func ExampleParse_secrets() {
 	paste, err := normalize.Parse([]byte(`{"mcpServers": {
-	  "db": {"command": "npx", "args": ["@acme/db-mcp", "postgres://app:plum-jam@db.example.com/app"]},
+	  "db": {"command": "npx", "args": ["@acme/db-mcp"], "env": {"DB_PASSWORD": "plum-jam"}},
 	  "hub": {"url": "https://hub.example.com/mcp?api_key=plum-jam"}
 	}}`), nil)
 	if err != nil {
@@ -95,7 +95,7 @@ func ExampleParse_secrets() {
 		}
 	}
 	// Output:
-	// db, line 2: secret_inline:args[1]
+	// db, line 2: secret_inline:env.DB_PASSWORD
 	// hub, line 3: type_inferred:http
 	// hub, line 3: secret_in_url:api_key
 }

@@ -102,10 +102,8 @@ func (e *draft) fillInputs() {
 		}
 		out := make([]string, len(in.Default))
 		for j, text := range in.Default {
-			f := fieldPath{field: inputPrefix + in.ID}
-			s := spelling{e: e, field: f, off: e.off}
+			s := spelling{e: e, field: fieldPath{field: inputPrefix + in.ID}, off: e.off}
 			out[j] = s.canonical(text)
-			e.checkSecret(f, "", val{text: text, off: e.off})
 		}
 		e.s.Inputs[i].Default = out
 	}

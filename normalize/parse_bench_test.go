@@ -68,7 +68,7 @@ func TestParseAllocs(t *testing.T) {
 			t.Fatal(err)
 		}
 	})
-	if got > 450 {
-		t.Errorf("Parse of 20 servers allocates %v times, more than 450", got)
+	if got > 400 {
+		t.Errorf("Parse of 20 servers allocates %v times, more than 400", got)
 	}
 }

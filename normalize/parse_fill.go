@@ -57,7 +57,6 @@ func (e *draft) trim(f fieldPath, v *val) {
 // spelling, and checks each of them.
 func (e *draft) fill() {
 	e.s.Command = e.value(fieldPath{field: "command"}, e.command, useCommand)
-	e.checkSecret(fieldPath{field: "command"}, "", e.command)
 	e.fillArgs()
 	e.s.Env = e.fillPairs("env", e.env, useEnv)
 	e.s.Headers = e.fillPairs("headers", e.headers, useHeader)
@@ -86,7 +85,6 @@ func (e *draft) fillArgs() {
 		}
 		e.s.Args[i] = e.value(f, arg, use)
 	}
-	e.checkArgs()
 }
 
 func (e *draft) fillPairs(field string, list []named, u use) []Pair {

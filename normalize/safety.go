@@ -52,41 +52,12 @@ func insecureName(name string) bool {
 const minSecret = 8
 
 // checkSecret notes a secret that stands in the paste in clear: no reference,
-// no command, no placeholder. The name alone tells it by the words that are
-// published for the note; the rest is what would be sealed.
+// no command, no placeholder.
 func (e *draft) checkSecret(f fieldPath, name string, v val) {
-	if v.own || len(v.text) < minSecret {
+	if !secrets.Noted(name) || v.own || len(v.text) < minSecret || holdsRef(v.text) || isPlaceholder(v.text, e.d.id) {
 		return
 	}
-	if secrets.Noted(name) && e.inClear(v.text) || e.holdsSecret(name, v.text) {
-		e.note(SecretInline, f.String(), v.off)
-	}
-}
-
-// holdsSecret tells whether a value is a secret, or has one in it.
-func (e *draft) holdsSecret(name, text string) bool {
-	found := false
-	secrets.ReplaceValue(name, text, func(_, value string) string {
-		found = found || e.inClear(value)
-		return value
-	})
-	return found
-}
-
-// inClear tells whether what is in the place of a secret is one.
-func (e *draft) inClear(value string) bool { return !holdsRef(value) && !isPlaceholder(value, e.d.id) }
-
-// checkArgs notes the secrets among the arguments.
-func (e *draft) checkArgs() {
-	texts := make([]string, len(e.args))
-	for i, v := range e.args {
-		texts[i] = v.text
-	}
-	secrets.InArgs(texts, func(i int, value string) {
-		if v := e.args[i]; !v.own && len(v.text) >= minSecret && e.inClear(value) {
-			e.note(SecretInline, argField(i), v.off)
-		}
-	})
+	e.note(SecretInline, f.String(), v.off)
 }
 
 // holdsRef tells whether a value holds anything that stands for another value.
@@ -139,23 +110,7 @@ func (e *draft) checkURL() {
 	for _, part := range urlSecrets(address) {
 		e.note(SecretInURL, part, e.url.off)
 	}
-	e.checkAddress(address)
 	e.smitheryHost(address)
-}
-
-// checkAddress notes the secrets in an address that stand in no place of one: by
-// their look, in the path or in place of a user.
-func (e *draft) checkAddress(address string) {
-	secrets.Replace(address, func(name, value string) string {
-		switch {
-		case !e.inClear(value), name == "password", secrets.NotedParameter(name): // noted by their place
-		case name == "" || name == "path":
-			e.note(SecretInline, "url", e.url.off)
-		default:
-			e.note(SecretInURL, clip(name), e.url.off)
-		}
-		return value
-	})
 }
 
 func isScheme(s string) bool {

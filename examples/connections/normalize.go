@@ -24,8 +24,8 @@ const normalizeUsage = `usage: connections normalize [flags] [FILE]
 Prints the servers that a configuration declares, one record each, and what was repaired or guessed. Without FILE, or with -,
 the configuration comes from stdin. Nothing that it names is run or opened.
 
-The records hold what the configuration holds, secrets in clear too, each with the warning secret_inline or secret_in_url.
--format table is for people and hides them, unless -expand asks for values.
+The records hold what the configuration holds, secrets in clear too; the warnings secret_inline and secret_in_url name those
+that stand under the name of one. -format table is for people and hides all, unless -expand asks for values.
 
 Ends with 0 whenever the configuration could be read, with 1 if not. One that declares no server has the warning
 no_mcp_config, and a server that cannot run an error in its record.

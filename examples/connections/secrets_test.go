@@ -78,24 +78,24 @@ func TestSecretsStayHidden(t *testing.T) {
 	}
 }
 
-// TestTableHides checks the places of secrets in a table, and that the warnings say
-// where they are.
+// TestTableHides checks the places of secrets in a table, and that the warnings name
+// those that have one.
 func TestTableHides(t *testing.T) {
 	normalize := func(args []string, s streams) error { return normalizeCommand(context.Background(), args, s) }
 	tests := []struct{ name, server, warning string }{
 		{"a URL's password", `{"url": "https://app:plumjam7@h.example.com/mcp"}`, "secret_in_url:userinfo"},
 		{"a URL's password with an at", `{"url": "https://app:plumjam7@x@h.example.com/mcp"}`, "secret_in_url:userinfo"},
-		{"a URL's user", `{"url": "https://ghp_plumjam7a1b2c3d4e5f6@h.example.com/mcp"}`, "secret_inline:url"},
+		{"a URL's user", `{"url": "https://ghp_plumjam7a1b2c3d4e5f6@h.example.com/mcp"}`, secrets.Hidden},
 		{"a URL's parameter", `{"url": "https://h.example.com/mcp?api_key=plumjam7"}`, "secret_in_url:api_key"},
-		{"an option", `{"command": "c", "args": ["--token", "plumjam7"]}`, "secret_inline:args[1]"},
-		{"an option with its value", `{"command": "c", "args": ["--api-key=ghp_plumjam7a1b2c3d4e5f6"]}`, "secret_inline:args[0]"},
-		{"a database", `{"command": "c", "args": ["postgres://app:plumjam7@h.example.com/db"]}`, "secret_inline:args[0]"},
-		{"a header", `{"command": "c", "args": ["--header", "Authorization: Bearer plumjam7"]}`, "secret_inline:args[1]"},
-		{"a variable in a script", `{"command": "sh", "args": ["-c", "API_KEY=plumjam7 exec c"]}`, "secret_inline:args[1]"},
+		{"an option", `{"command": "c", "args": ["--token", "plumjam7"]}`, secrets.Hidden},
+		{"an option with its value", `{"command": "c", "args": ["--api-key=ghp_plumjam7a1b2c3d4e5f6"]}`, secrets.Hidden},
+		{"a database", `{"command": "c", "args": ["postgres://app:plumjam7@h.example.com/db"]}`, secrets.Hidden},
+		{"a header", `{"command": "c", "args": ["--header", "Authorization: Bearer plumjam7"]}`, secrets.Hidden},
+		{"a variable in a script", `{"command": "sh", "args": ["-c", "API_KEY=plumjam7 exec c"]}`, secrets.Hidden},
 		{"a command with a blank", `{"command": "./my tool --password plumjam7"}`, "command_has_space"},
-		{"a variable", `{"command": "c", "env": {"FOO": "ghp_plumjam7a1b2c3d4e5f6"}}`, "secret_inline:env.FOO"},
-		{"a database in a variable", `{"command": "c", "env": {"DB": "postgres://app:plumjam7@h.example.com/db"}}`, "secret_inline:env.DB"},
-		{"a header of a request", `{"url": "https://h.example.com/mcp", "headers": {"X": "ghp_plumjam7a1b2c3d4e5f6"}}`, "secret_inline:headers.X"},
+		{"a variable", `{"command": "c", "env": {"FOO": "ghp_plumjam7a1b2c3d4e5f6"}}`, "stdio"},
+		{"a database in a variable", `{"command": "c", "env": {"DB": "postgres://app:plumjam7@h.example.com/db"}}`, "stdio"},
+		{"a header of a request", `{"url": "https://h.example.com/mcp", "headers": {"X": "ghp_plumjam7a1b2c3d4e5f6"}}`, "type_inferred:http"},
 		{"an address to look up", `{"uses": "https://app:plumjam7@h.example.com/x"}`, "needs_lookup:***@"},
 	}
 	for _, tt := range tests {

@@ -13,8 +13,8 @@
 // takes as well.
 //
 // [Is] is for what is done to a configuration: its value is sealed, replaced by a
-// reference, or refused. [Named] is as much of it as can be said before there is a value, [Replace] and [ReplaceValue] find such values in texts, [InArgs] among the
-// arguments of a command line.
+// reference, or refused. [Named] is as much of it as can be said before there is a
+// value, [Replace] and [ReplaceValue] find such values in texts.
 //
 // [May] is for what is shown to people: errors, reports, tables, what is told to
 // others. [Pieces] and [ArgPieces] find such values in anything, [Redact] and

@@ -2,7 +2,6 @@ package connections
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/mcpcontract/mcpcontract/normalize"
@@ -43,8 +42,6 @@ func noted(s *normalize.Server, n *normalize.Note) string {
 func fieldText(s *normalize.Server, field string) string {
 	kind, name, _ := strings.Cut(field, ".")
 	switch kind {
-	case "url":
-		return s.URL
 	case "env":
 		return pairText(s.Env, name)
 	case "headers":
@@ -53,10 +50,6 @@ func fieldText(s *normalize.Server, field string) string {
 		if s.OAuth != nil {
 			return s.OAuth.ClientSecret
 		}
-	}
-	index, ok := strings.CutPrefix(strings.TrimSuffix(field, "]"), "args[")
-	if i, err := strconv.Atoi(index); ok && err == nil && i >= 0 && i < len(s.Args) {
-		return s.Args[i]
 	}
 	return ""
 }
