@@ -163,22 +163,33 @@ func target(s *normalize.Server) string {
 // List returns all connections that the profile sees, sorted by the names under
 // which the vault keeps them.
 func (s *Store) List() ([]Connection, error) {
-	records, err := s.profile.Records()
+	var list []Connection
+	err := s.each(func(r *vault.Record, e *entry) {
+		list = append(list, e.connection(r))
+	})
 	if err != nil {
 		return nil, err
 	}
-	var list []Connection
+	return list, nil
+}
+
+// each calls fn for each connection that the profile sees, in the order of List.
+func (s *Store) each(fn func(r *vault.Record, e *entry)) error {
+	records, err := s.profile.Records()
+	if err != nil {
+		return err
+	}
 	for i := range records {
 		if !strings.HasPrefix(records[i].Name, serverPrefix) {
 			continue
 		}
 		e, err := decodeEntry(&records[i])
 		if err != nil {
-			return nil, err
+			return err
 		}
-		list = append(list, e.connection(&records[i]))
+		fn(&records[i], e)
 	}
-	return list, nil
+	return nil
 }
 
 // Record names in a profile.
@@ -476,22 +487,14 @@ func (s *Store) Secrets() ([]string, error) {
 // their names, in the order of [Store.List]. Those of profiles below, which may
 // inherit the secret, are not among them.
 func (s *Store) Users(secret string) ([]string, error) {
-	records, err := s.profile.Records()
-	if err != nil {
-		return nil, err
-	}
 	var users []string
-	for i := range records {
-		if !strings.HasPrefix(records[i].Name, serverPrefix) {
-			continue
-		}
-		e, err := decodeEntry(&records[i])
-		if err != nil {
-			return nil, err
-		}
+	err := s.each(func(_ *vault.Record, e *entry) {
 		if slices.Contains(refNames(&e.Server), secret) {
 			users = append(users, e.Server.Name)
 		}
+	})
+	if err != nil {
+		return nil, err
 	}
 	return users, nil
 }
