@@ -45,7 +45,7 @@ func TestMain(m *testing.M) {
 // self runs the test program as a child.
 func self(ctx context.Context, dir, mode, id string, at int) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, os.Args[0], "-test.run=^$")
-	cmd.Env = append(os.Environ(), childDir+"="+dir, childMode+"="+mode, childID+"="+id, childAt+"="+strconv.Itoa(at), "GOCOVERDIR="+dir)
+	cmd.Env = append(os.Environ(), childDir+"="+dir, childMode+"="+mode, childID+"="+id, childAt+"="+strconv.Itoa(at), "GOCOVERDIR="+dir, "GORACE=atexit_sleep_ms=0")
 	return cmd
 }
 

@@ -43,7 +43,7 @@ func TestMain(m *testing.M) {
 // self runs the test program as a child.
 func self(ctx context.Context, dir, mode string, at int) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, os.Args[0], "-test.run=^$")
-	cmd.Env = append(os.Environ(), childDir+"="+dir, childMode+"="+mode, childAt+"="+strconv.Itoa(at), "GOCOVERDIR="+filepath.Join(dir, areaDir))
+	cmd.Env = append(os.Environ(), childDir+"="+dir, childMode+"="+mode, childAt+"="+strconv.Itoa(at), "GOCOVERDIR="+filepath.Join(dir, areaDir), "GORACE=atexit_sleep_ms=0")
 	return cmd
 }
 

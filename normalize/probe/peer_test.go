@@ -426,7 +426,8 @@ func peer(t *testing.T, kind string, args ...string) normalize.Launch {
 	}
 	return normalize.Launch{
 		Name: "pear", Transport: normalize.Stdio, Command: exe, Args: args,
-		// The second is for runs that measure coverage, which complain without.
-		Env: []normalize.Pair{{Name: peerVar, Value: kind}, {Name: "GOCOVERDIR", Value: t.TempDir()}},
+		// The second is for runs that measure coverage, which complain without, the
+		// third for the race detector, whose programs else sleep before they end.
+		Env: []normalize.Pair{{Name: peerVar, Value: kind}, {Name: "GOCOVERDIR", Value: t.TempDir()}, {Name: "GORACE", Value: "atexit_sleep_ms=0"}},
 	}
 }
