@@ -387,28 +387,42 @@ func TestHTTPBody(t *testing.T) {
 			if era == "handshake" {
 				message = whoamiMessage
 			}
-			r := p.request(t, message)
-			setBody(r, body)
-			resp, err := http.DefaultClient.Do(r)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got, err := io.ReadAll(resp.Body)
-			resp.Body.Close()
+			resp, got := p.postBody(t, message, body)
 			want := `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"the body is not one JSON value"}}`
-			if err != nil || resp.StatusCode != http.StatusBadRequest || resp.Header.Get("Content-Type") != "application/json" || string(got) != want {
+			if resp.StatusCode != http.StatusBadRequest || resp.Header.Get("Content-Type") != "application/json" || got != want {
 				t.Errorf("%s, %s: got %s, %s, want status 400, %s", name, era, resp.Status, got, want)
 			}
 		}
 	}
 	for _, id := range []string{"9007199254740993", "1.5"} {
 		lost := strings.Replace(whoamiMessage, `"id":`, `"id":`+id+`,"was":`, 1)
-		want := `{"jsonrpc":"2.0","id":` + id + `,"error":{"code":-32600,"message":"an id has to be a text, or a whole number between -2^53 and 2^53"}}`
+		want := `{"jsonrpc":"2.0","id":` + id + `,"error":{"code":-32600,"message":"an id has to be a text, or a whole number between -2^53 and 2^53 in digits alone"}}`
 		if status, reply := session.post(t, lost); status != http.StatusBadRequest || strings.TrimSpace(reply) != want {
 			t.Errorf("id %s: got %d %s, want %s", id, status, reply, want)
 		}
 	}
+	batch := `[{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","id":9007199254740993,"method":"ping"}]`
+	if resp, got := session.postBody(t, whoamiMessage, batch); resp.StatusCode != http.StatusBadRequest || !strings.Contains(got, `"id":null`) || !strings.Contains(got, "between -2^53") {
+		t.Errorf("a batch with such an id: got %s %s", resp.Status, got)
+	}
 	if status, reply := session.post(t, " \n"+whoamiMessage+"\r\n "); status != http.StatusOK {
 		t.Errorf("white space around it: got %d %s", status, reply)
 	}
+}
+
+// postBody posts another body in the place of a message.
+func (p *poster) postBody(t *testing.T, message, body string) (*http.Response, string) {
+	t.Helper()
+	r := p.request(t, message)
+	setBody(r, body)
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	got, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resp, string(got)
 }

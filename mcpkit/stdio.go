@@ -8,6 +8,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 	"sync"
 
@@ -139,20 +140,39 @@ func refusal(line []byte) *jsonrpc.Error {
 }
 
 // wantID refuses a message that would be answered under another id than its own.
-const wantID = "an id has to be a text, or a whole number between -2^53 and 2^53"
+const wantID = "an id has to be a text, or a whole number between -2^53 and 2^53 in digits alone"
 
-// keepsID reports whether a reply to a message can have the message's own id: the
-// SDK reads numbers as float64, and takes an id of another kind for none.
+// keepsID reports whether a reply to a message, or each reply to a batch, can have
+// the message's own id: the SDK reads numbers as float64 and half of a surrogate
+// pair as another character, and takes an id of another kind for none.
 func keepsID(message []byte) bool {
+	var batch []json.RawMessage
+	if json.Unmarshal(message, &batch) == nil {
+		return !slices.ContainsFunc(batch, func(m json.RawMessage) bool { return !keepable(rawID(m)) })
+	}
+	return keepable(rawID(message))
+}
+
+// keepable reports whether the SDK gives an id back as it is.
+func keepable(id json.RawMessage) bool {
 	const most = 1 << 53
-	var m struct {
-		ID json.RawMessage `json:"id"`
-	}
-	if json.Unmarshal(message, &m) != nil || len(m.ID) == 0 || m.ID[0] == '"' || string(m.ID) == "null" {
+	switch {
+	case len(id) == 0, string(id) == "null":
 		return true
+	case id[0] == '"':
+		return unicodeText(id)
 	}
-	n, err := strconv.ParseInt(string(m.ID), 10, 64)
+	n, err := strconv.ParseInt(string(id), 10, 64)
 	return err == nil && -most <= n && n <= most
+}
+
+// rawID returns the id of a message as it stands there, nil if there is none.
+func rawID(message []byte) json.RawMessage {
+	var members map[string]json.RawMessage // a struct would take "ID" for it, too
+	if json.Unmarshal(message, &members) != nil {
+		return nil
+	}
+	return members["id"]
 }
 
 // refuse answers a line. A notification or a response gets an answer too, under
@@ -177,14 +197,12 @@ const maxEchoedID = 128
 // can carry.
 func idOf(line []byte) json.RawMessage {
 	null := json.RawMessage("null")
-	var message struct {
-		ID json.RawMessage `json:"id"`
-	}
-	if json.Unmarshal(line, &message) != nil || len(message.ID) == 0 || len(message.ID) > maxEchoedID {
+	id := rawID(line)
+	if len(id) == 0 || len(id) > maxEchoedID {
 		return null
 	}
-	if c := message.ID[0]; c != '"' && c != '-' && (c < '0' || c > '9') {
+	if c := id[0]; c != '"' && c != '-' && (c < '0' || c > '9') {
 		return null
 	}
-	return message.ID
+	return id
 }

@@ -63,6 +63,8 @@ func TestStdioOutlivesBadLines(t *testing.T) {
 		{"id that a float64 cannot hold", `{"jsonrpc":"2.0","id":9007199254740993,"method":"ping"}`, "9007199254740993", -32600},
 		{"id below all of them", `{"jsonrpc":"2.0","id":-9007199254740993,"method":"ping"}`, "-9007199254740993", -32600},
 		{"id over 64 bits", `{"jsonrpc":"2.0","id":18446744073709551616,"method":"ping"}`, "18446744073709551616", -32600},
+		{"id beside another in capitals", `{"jsonrpc":"2.0","id":9007199254740993,"ID":1,"method":"ping"}`, "9007199254740993", -32600},
+		{"id with half a surrogate pair", `{"jsonrpc":"2.0","id":"\ud800","method":"ping"}`, `"\ud800"`, -32600},
 		{"long id", `{"jsonrpc":"1.0","id":"` + strings.Repeat("i", 500) + `","method":"ping"}`, "null", -32600},
 		{"no method", `{"jsonrpc":"2.0"}`, "null", -32600},
 		{"deep arguments", deep, "7", -32600},
@@ -91,7 +93,7 @@ func TestStdioOutlivesBadLines(t *testing.T) {
 			t.Fatalf("%s: the session does not go on (-want +got):\n%s", test.name, diff)
 		}
 	}
-	for _, id := range []string{"9007199254740992", "-9007199254740992", `""`} {
+	for _, id := range []string{"9007199254740992", "-9007199254740992", `""`, `"é 😀"`} {
 		send(`{"jsonrpc":"2.0","id":` + id + `,"method":"ping"}`)
 		if got, want := receive(), `{"jsonrpc":"2.0","id":`+id+`,"result":{}}`+"\n"; got != want {
 			t.Errorf("id %s: got %s", id, got)

@@ -2,6 +2,8 @@ package mcpkit
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -42,10 +44,21 @@ func hasCode(err error) bool {
 	return errors.As(err, &coded) && coded.ErrorCode() != ""
 }
 
-// fromSystem reports whether err holds an error that the standard library makes of the operating system's.
+// fromSystem reports whether err holds an error that the standard library makes of the operating system's, or of what
+// the network said.
 func fromSystem(err error) bool {
-	return holds[*fs.PathError](err) || holds[*os.LinkError](err) || holds[*os.SyscallError](err) ||
-		holds[*net.OpError](err) || holds[*net.DNSError](err) || holds[*url.Error](err) || holdsExec(err)
+	return holds[*fs.PathError](err) || holds[*os.LinkError](err) || holds[*os.SyscallError](err) || holdsExec(err) ||
+		holds[*url.Error](err) || fromNetwork(err) || fromCertificate(err)
+}
+
+func fromNetwork(err error) bool {
+	return holds[*net.OpError](err) || holds[*net.DNSError](err) || holds[*net.AddrError](err) ||
+		holds[net.InvalidAddrError](err) || holds[*net.ParseError](err)
+}
+
+func fromCertificate(err error) bool {
+	return holds[*tls.CertificateVerificationError](err) || holds[x509.HostnameError](err) ||
+		holds[x509.UnknownAuthorityError](err) || holds[x509.CertificateInvalidError](err)
 }
 
 func holds[E error](err error) bool {

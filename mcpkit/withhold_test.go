@@ -3,6 +3,8 @@ package mcpkit_test
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -38,6 +40,11 @@ func machineErrors(t *testing.T) map[string]error {
 		"resolver":       &net.DNSError{Err: "no such host", Name: "marrow.internal", Server: "192.0.2.1:53"},
 		"url":            &url.Error{Op: "Get", URL: "https://marrow.internal/?key=1", Err: errors.New("refused")},
 		"command":        run,
+		"address":        &net.AddrError{Err: "no suitable address", Addr: "marrow.internal"},
+		"odd address":    net.InvalidAddrError("marrow.internal"),
+		"parsed address": &net.ParseError{Type: "IP address", Text: "marrow.internal"},
+		"host":           x509.HostnameError{Certificate: &x509.Certificate{DNSNames: []string{"marrow.internal"}}, Host: "example.com"},
+		"certificate":    &tls.CertificateVerificationError{Err: errors.New("marrow.internal is another")},
 		"wrapped":        fmt.Errorf("reading marrow: %w", fmt.Errorf("once more: %w", open)),
 		"joined command": fmt.Errorf("marrow: %w", errors.Join(errors.New("first"), run)),
 		"joined":         errors.Join(errors.New("marrow"), &fs.PathError{Op: "stat", Path: "/srv/marrow", Err: fs.ErrPermission}),
