@@ -69,9 +69,9 @@ type Tool[In, Out any] struct {
 	// Return an error with a code, such as a [*result.Error], for what a client should read: its code, message and details
 	// are sent, and what wraps it or is its cause is not. An error without a code is sent with the code internal and its
 	// whole text, as of errors.New("b must not be zero"); so no text may hold a secret. If such an error is or wraps one of
-	// the operating system (fs.PathError, os.LinkError, os.SyscallError, net.OpError, net.DNSError, url.Error, exec.Error),
-	// which would name paths and hosts of the machine, the client gets a fixed sentence and [Options.Logger] the text. One
-	// that was put into a text with %v counts as that text.
+	// the operating system (fs.PathError, os.LinkError, os.SyscallError, exec.Error, url.Error, net's of connections, names
+	// and addresses, crypto's of certificates), which would name paths and hosts of the machine, the client gets a fixed
+	// sentence and [Options.Logger] the text. One that was put into a text with %v counts as that text.
 	//
 	// [Request] and [Principal] say more about the call.
 	Run func(ctx context.Context, in In) (Out, error)

@@ -68,9 +68,11 @@ func initialize(ctx context.Context, c *config, s streams, _ []string) error {
 	v, err := vault.Open(ctx, c.vault, vault.KeyFile(c.keyFile), nil)
 	if vault.CodeOf(err) == vault.CodeMissing {
 		v, err = c.create(ctx, s)
+	} else {
+		err = c.explain(err)
 	}
 	if err != nil {
-		return c.explain(err)
+		return err
 	}
 	err = v.Update(ctx, func(tx *vault.Tx) error {
 		err := tx.CreateProfile(c.profile, "")
@@ -96,13 +98,14 @@ func (c *config) create(ctx context.Context, s streams) (*vault.Vault, error) {
 		fmt.Fprintf(s.out, "made the key file %s\n", c.keyFile)
 	case vault.CodeExists:
 	default:
-		return nil, err
+		return nil, fmt.Errorf("-key-file %s: %w", quoted(c.keyFile), err)
 	}
 	v, err := vault.Create(ctx, c.vault, vault.KeyFile(c.keyFile))
-	if err == nil {
-		fmt.Fprintf(s.out, "made the vault %s\n", c.vault)
+	if err != nil {
+		return nil, c.explain(err)
 	}
-	return v, err
+	fmt.Fprintf(s.out, "made the vault %s\n", c.vault)
+	return v, nil
 }
 
 // inside reports whether a file would be in a folder, which need not exist.

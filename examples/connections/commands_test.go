@@ -36,6 +36,9 @@ func TestInit(t *testing.T) {
 	if out, msgs, code := runCommand(t, "", "-vault", elsewhere, "-key-file", filepath.Join(elsewhere, "key"), "init"); code != 1 || !strings.Contains(msgs, "inside the folder of the vault") {
 		t.Errorf("a key inside: %d %s%s", code, out, msgs)
 	}
+	if _, msgs, code := runCommand(t, "", "-vault", elsewhere, "-key-file", filepath.Join(h.dir, "-k"), "init"); code != 1 || !strings.Contains(msgs, "error: -key-file ") {
+		t.Errorf("a key file that cannot be made: %d %s", code, msgs)
+	}
 	if _, err := os.Stat(elsewhere); !os.IsNotExist(err) {
 		t.Errorf("something was made: %v", err)
 	}
