@@ -214,6 +214,10 @@ func TestExportDetails(t *testing.T) {
 			notes: []string{"not_expressible:n:headers.X-Key", "inputs:ACME(secret),HUB(secret)"},
 		},
 		{
+			name: "two blanks after the scheme", to: normalize.VSCode, in: http(normalize.Server{Headers: pairs("Authorization", "Bearer  ${ACME}")}),
+			has: []string{`"Bearer  ${input:ACME}"`}, notes: []string{"inputs:ACME(secret)"},
+		},
+		{
 			name: "no prompts where the client has none", to: normalize.Cursor, in: http(normalize.Server{Headers: pairs("Authorization", "Bearer ${ACME}")}),
 			has: []string{`"Bearer ${env:ACME}"`},
 		},

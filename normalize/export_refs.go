@@ -164,7 +164,7 @@ func secretVars(servers []Server) map[string]bool {
 				continue
 			}
 			_, credentials, _ := strings.Cut(p.Value, " ")
-			for _, value := range []string{p.Value, credentials} {
+			for _, value := range []string{p.Value, strings.TrimLeft(credentials, " ")} {
 				if r, whole := wholeVar(value); whole {
 					vars[r.name] = true
 				}
