@@ -154,12 +154,7 @@ func (s *Store) unchanged(tx *vault.Tx, name, state string) error {
 // orphans lists the secrets that came with a connection and that nothing refers
 // to once it is gone.
 func (s *Store) orphans(old *entry, refs []string) []string {
-	var list []string
-	for _, name := range old.Owned {
-		if !slices.Contains(refs, name) && !s.shared(name, old.Server.Name) {
-			list = append(list, name)
-		}
-	}
+	list := slices.DeleteFunc(s.unshared(old.Owned, old.Server.Name), func(name string) bool { return slices.Contains(refs, name) })
 	slices.Sort(list)
 	return list
 }

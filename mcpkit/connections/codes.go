@@ -30,6 +30,9 @@ const (
 	CodeRecordInvalid = "record_invalid"
 	// CodeTooLarge answers a text that is over the limit of a registration.
 	CodeTooLarge = "too_large"
+	// CodeTooManySecrets answers a server that has more secrets in clear than a
+	// registration takes.
+	CodeTooManySecrets = "too_many_secrets"
 	// CodeSnapshotChanged answers a cursor of a list that has changed since.
 	CodeSnapshotChanged = paging.CodeSnapshotChanged
 )

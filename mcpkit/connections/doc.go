@@ -65,8 +65,8 @@
 // # Secrets
 //
 // No tool returns the value of a secret. One that stands in a pasted text in clear is replaced by a reference before
-// anything is shown, ${NAME}, under the name of its variable or one made from that of the server and the place. As a secret
-// counts
+// anything is shown, ${NAME}, under the name of its variable or one made from that of the server and the place, but never under one that
+// means something to systems or programs, such as PATH or LD_PRELOAD. As a secret counts
 //
 //   - the value of a variable, header, option, parameter, or field whose name ends in token, secret, password, key,
 //     authorization, cookie, credential, or the like, wherever such a pair stands: in arguments, in a script, in JSON
@@ -117,7 +117,8 @@
 //
 // # Limits
 //
-// A registration takes 60 KiB of text, a name 80 bytes. What a reply may have decides on the rest: with the default of
+// A registration takes 60 KiB of text, a name 80 bytes. A server that has more than 100 different secrets in clear is refused
+// with too_many_secrets, also by normalize_config and resolve_reference: put references in their places. What a reply may have decides on the rest: with the default of
 // 20,000 bytes a text with some dozen servers is refused with result_too_large by normalize_config. The limits of the vault
 // are in its documentation.
 package connections

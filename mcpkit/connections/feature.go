@@ -99,15 +99,22 @@ func (f *feature) normalizeTool() mcpkit.Tool[normalizeArgs, normalized] {
 
 // normalize lifts each server by the names that the profile has now, so that it
 // shows the references which a registration would make.
-func (f *feature) normalize(_ context.Context, in normalizeArgs) (normalized, error) {
+func (f *feature) normalize(ctx context.Context, in normalizeArgs) (normalized, error) {
 	paste, err := parse([]byte(in.Text), &normalize.ParseOptions{Dialect: normalize.Dialect(in.Dialect), GOOS: in.OS})
 	if err != nil {
 		return normalized{}, err
 	}
 	out := normalized{Format: paste.Format, Dialect: string(paste.Dialect)}
+	known, err := f.store.vaultNames()
+	if err != nil {
+		return normalized{}, err
+	}
 	var found []sealed
 	for i := range paste.Servers {
-		server, secrets := lift(&paste.Servers[i], f.store.freeNames(&paste.Servers[i], nil))
+		server, secrets, err := lift(ctx, &paste.Servers[i], known.free(&paste.Servers[i], nil))
+		if err != nil {
+			return normalized{}, err
+		}
 		found = append(found, secrets...)
 		out.Servers = append(out.Servers, wireRecord(&server, in.OS))
 	}
@@ -165,7 +172,9 @@ func (f *feature) resolveTool() mcpkit.Tool[resolveArgs, resolved] {
 			if err != nil {
 				return resolved{}, err
 			}
-			server, _ = lift(&server, f.store.freeNames(&server, nil))
+			if server, _, err = f.store.lift(ctx, &server, nil); err != nil {
+				return resolved{}, err
+			}
 			return resolved{wireRecord(&server, ""), evidence}, nil
 		},
 	}

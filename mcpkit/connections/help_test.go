@@ -150,9 +150,15 @@ func (d *desk) connections(tb testing.TB) *connections.Store {
 
 func (d *desk) server(tb testing.TB) *mcp.Server {
 	tb.Helper()
+	return d.serverOf(tb, d.connections(tb))
+}
+
+// serverOf is server for a store that a test has to itself.
+func (d *desk) serverOf(tb testing.TB, store *connections.Store) *mcp.Server {
+	tb.Helper()
 	approvals := &mcpkit.Approvals{Store: d.store, Project: "connections/" + cmp.Or(d.profileName, vault.Default), By: d.by, Command: "connections approve"}
 	server, err := mcpkit.NewServer(&mcp.Implementation{Name: "test", Version: "1.0.0"},
-		&mcpkit.Options{Logger: d.logs.logger()}, connections.Feature(d.connections(tb), approvals))
+		&mcpkit.Options{Logger: d.logs.logger()}, connections.Feature(store, approvals))
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package connections
 
 import (
+	"context"
 	"regexp"
 	"slices"
 	"strconv"
@@ -17,23 +18,27 @@ type sealed struct{ name, value string }
 // place.
 type lifter struct {
 	server string
-	// free reports whether a name may stand for a value.
-	free  func(name, value string) bool
-	names map[string]string // by value
-	found []sealed
+	free   freeRule
+	series map[string]*series // by base name
+	names  map[string]string  // by value
+	taken  map[string]bool    // the same names
+	found  []sealed
 	// open are the fields that hold a value to be filled in, scripts those that
 	// hold a script.
 	open, scripts map[string]bool
+
+	most  int          // how many secrets there may be
+	alive func() error // why to go no further, if so
+	err   error        // why it went no further
 }
 
 // lift returns the record with references in place of the secrets that stand in
 // it in clear, and what they stand for. The package documentation says what
-// counts as a secret. The given record stays as it is.
-func lift(s *normalize.Server, free func(name, value string) bool) (normalize.Server, []sealed) {
-	l := &lifter{
-		server: s.Name, free: free, names: make(map[string]string),
-		open: make(map[string]bool), scripts: make(map[string]bool),
-	}
+// counts as a secret. The given record stays as it is. The code is
+// [CodeTooManySecrets] if there are more than a record may have, which is told
+// before anything is done about the rest.
+func lift(ctx context.Context, s *normalize.Server, free freeRule) (normalize.Server, []sealed, error) {
+	l := newLifter(ctx, s.Name, free)
 	for _, n := range s.Notes {
 		switch n.Code {
 		case normalize.Placeholder:
@@ -43,8 +48,28 @@ func lift(s *normalize.Server, free func(name, value string) bool) (normalize.Se
 		}
 	}
 	out := l.record(s)
+	if l.stopped() {
+		return normalize.Server{}, nil, l.err
+	}
 	l.sweep(&out)
-	return out, l.found
+	return out, l.found, nil
+}
+
+// newLifter makes a lifter for a server of that name.
+func newLifter(ctx context.Context, server string, free freeRule) *lifter {
+	return &lifter{
+		server: server, free: free, series: make(map[string]*series), names: make(map[string]string), taken: make(map[string]bool),
+		open: make(map[string]bool), scripts: make(map[string]bool), most: maxSecrets, alive: ctx.Err,
+	}
+}
+
+// stopped reports whether the record will not be used, so that there is no more to
+// do about it.
+func (l *lifter) stopped() bool {
+	if l.err == nil {
+		l.err = l.alive()
+	}
+	return l.err != nil
 }
 
 // record lifts field by field.
@@ -73,30 +98,22 @@ func (l *lifter) seal(hint, value string) string {
 	if name, ok := l.names[value]; ok {
 		return "${" + name + "}"
 	}
-	name := l.pick(hint, value)
+	if l.stopped() {
+		return value
+	}
+	if len(l.found) == l.most {
+		l.err = tooManySecrets()
+		return value
+	}
+	name, err := l.pick(hint, value)
+	if err != nil {
+		l.err = err
+		return value
+	}
 	l.names[value] = name
+	l.taken[name] = true
 	l.found = append(l.found, sealed{name, value})
 	return "${" + name + "}"
-}
-
-// pick chooses a name that stands for nothing else.
-func (l *lifter) pick(hint, value string) string {
-	usable := func(name string) bool {
-		return l.free(name, value) && !slices.ContainsFunc(l.found, func(s sealed) bool { return s.name == name })
-	}
-	if v, ok := strings.CutPrefix(hint, "env."); ok && variable.MatchString(v) && usable(v) {
-		return v
-	}
-	_, hint, _ = strings.Cut(hint, ".")
-	base := strings.Trim(identifier(l.server)+"_"+identifier(hint), "_")
-	if base == "" {
-		base = "SECRET"
-	}
-	name := base
-	for n := 2; !usable(name); n++ {
-		name = base + "_" + strconv.Itoa(n)
-	}
-	return name
 }
 
 // pairs lifts variables and headers, each under its own name. One that is still to
@@ -116,6 +133,9 @@ func (l *lifter) pairs(kind string, list []normalize.Pair) []normalize.Pair {
 // value lifts a value that has a name of its own. The name is what follows the
 // first dot of the hint, or all of it.
 func (l *lifter) value(hint, value string) string {
+	if l.stopped() {
+		return value
+	}
 	_, name, dotted := strings.Cut(hint, ".")
 	if !dotted {
 		name, hint = hint, "field."+hint
@@ -124,7 +144,12 @@ func (l *lifter) value(hint, value string) string {
 }
 
 // text lifts what can be told from the text itself.
-func (l *lifter) text(hint, text string) string { return secrets.Replace(text, l.replacer(hint)) }
+func (l *lifter) text(hint, text string) string {
+	if l.stopped() {
+		return text
+	}
+	return secrets.Replace(text, l.replacer(hint))
+}
 
 // replacer seals what stands in a field: under the name that it has there, else
 // under that of the field.

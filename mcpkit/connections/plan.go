@@ -74,7 +74,9 @@ func (s *Store) plan(ctx context.Context, in registerArgs) (mcpkit.Proposal[regi
 	if err := s.present(w, found.Name, in.Replace || !live); err != nil {
 		return none, err
 	}
-	w.server, w.sealed = lift(found, s.freeNames(found, w.replaced))
+	if w.server, w.sealed, err = s.lift(ctx, found, w.replaced); err != nil {
+		return none, err
+	}
 	w.server.Notes = openNotes(found, &w.server)
 	if err := checkName(w.server.Name); err != nil { // it held a secret
 		return none, err
@@ -120,20 +122,25 @@ func (s *Store) source(ctx context.Context, in registerArgs, w *work) (*normaliz
 	if err != nil {
 		return nil, "", err
 	}
-	w.notes = notesOfText(paste)
+	if w.notes, err = notesOfText(ctx, paste); err != nil {
+		return nil, "", err
+	}
 	found, err := choose(paste, in.Name)
 	return found, text, err
 }
 
 // notesOfText are the notes about a text as a whole, without the secrets of any of
 // its servers.
-func notesOfText(paste *normalize.Paste) []normalize.Note {
+func notesOfText(ctx context.Context, paste *normalize.Paste) ([]normalize.Note, error) {
 	var found []sealed
 	for i := range paste.Servers {
-		_, secrets := lift(&paste.Servers[i], func(string, string) bool { return true })
+		_, secrets, err := lift(ctx, &paste.Servers[i], anyName)
+		if err != nil {
+			return nil, err
+		}
 		found = append(found, secrets...)
 	}
-	return cleanNotes(paste.Notes, found)
+	return cleanNotes(paste.Notes, found), nil
 }
 
 // referenced looks a reference up, once: what is approved, and later computed
@@ -186,27 +193,17 @@ func (s *Store) present(w *work, name string, replace bool) error {
 	return nil
 }
 
-// freeNames returns the rule by which secrets of a record get their names: none
-// that the record refers to by itself, none that holds another value, unless it
-// belongs to the connection that is replaced.
-func (s *Store) freeNames(server *normalize.Server, replaced *entry) func(name, value string) bool {
-	used := make(map[string]bool)
-	for _, name := range refNames(server) {
-		used[name] = true
+// lift lifts a record by the names that the profile has now.
+func (s *Store) lift(ctx context.Context, server *normalize.Server, replaced *entry) (normalize.Server, []sealed, error) {
+	known, err := s.vaultNames()
+	if err != nil {
+		return normalize.Server{}, nil, err
 	}
-	return func(name, value string) bool {
-		if used[name] {
-			return false
-		}
-		if i := slices.IndexFunc(server.Env, func(p normalize.Pair) bool { return p.Name == name }); i >= 0 && server.Env[i].Value != value {
-			return false
-		}
-		if replaced != nil && slices.Contains(replaced.Owned, name) && !s.shared(name, replaced.Server.Name) {
-			return true
-		}
-		secret, _, err := s.profile.Get(name)
-		return vault.CodeOf(err) == vault.CodeSecretMissing || err == nil && secret.Reveal() == value
+	var own []string
+	if replaced != nil {
+		own = s.unshared(replaced.Owned, replaced.Server.Name)
 	}
+	return lift(ctx, server, known.free(server, own))
 }
 
 // refNames lists what a record would read, each name once: its references, and
@@ -221,14 +218,6 @@ func refNames(s *normalize.Server) []string {
 	names = append(names, s.EnvFrom...)
 	slices.Sort(names)
 	return slices.Compact(names)
-}
-
-// shared reports whether another connection than the named one refers to a
-// secret.
-func (s *Store) shared(secret, but string) bool {
-	users, err := s.Users(secret)
-	// Where that cannot be told, nothing is taken away.
-	return err != nil || slices.ContainsFunc(users, func(name string) bool { return name != but })
 }
 
 // propose says what would be run and read.

@@ -62,8 +62,17 @@ type Resolver interface {
 // is safe for concurrent use, also by several processes on one vault.
 type Store struct {
 	vault   *vault.Vault
-	profile *vault.Profile
+	profile profile
 	opts    Options
+}
+
+// profile is what a Store reads of its profile: each call opens all of it again.
+type profile interface {
+	Name() string
+	Get(name string) (vault.Secret, vault.Origin, error)
+	Names() ([]string, error)
+	Record(name string) (vault.Record, error)
+	Records() ([]vault.Record, error)
 }
 
 // New returns the store of a profile, which has to be there: the code is
