@@ -12,6 +12,7 @@ const (
 	none     kind = iota // nothing
 	faint                // perhaps a secret, for May only
 	asking               // a question about one
+	vague                // a secret, if the value looks like one
 	weak                 // a secret, or one of other things
 	strong               // a secret
 	password             // a secret that people choose: it may be a number, or anything
@@ -21,9 +22,15 @@ const (
 var (
 	passwordEnds = []string{"password", "passwd", "passphrase", "passcode", "secret", "mnemonic"}
 	strongEnds   = []string{"token", "authorization", "credential", "bearer", "cookie", "jwt"}
-	weakWords    = []string{"auth", "oauth", "sig", "signature", "hmac", "pwd", "pass", "pas", "pat", "pw", "pin", "session", "sid", "cred", "otp", "totp", "phrase", "salt"}
+	weakWords    = []string{"auth", "sig", "signature", "hmac", "pwd", "pass", "pas", "pat", "pw", "pin", "session", "sid", "cred", "otp", "totp"}
+	passWords    = []string{"pass", "pas", "pwd", "pw"}
+	vagueWords   = []string{"oauth", "salt"}
 	faintEnds    = []string{"pass", "pwd", "auth", "pat", "sig", "signature", "dsn", "cred", "seed"}
 )
+
+// phrasesOf are the words before phrase, in the same word or before it, that make it
+// one to be kept.
+var phrasesOf = []string{"pass", "seed", "recovery", "mnemonic"}
 
 // Words before key, in the same word or before it.
 var (
@@ -56,7 +63,7 @@ func kindOf(name string) kind {
 	if k > faint && slices.Contains(askers, firstWord(name)) && rest != "" {
 		return asking
 	}
-	if k == weak && detailed { // KEY_TEXT, AUTH_DEFAULT
+	if (k == weak || k == vague) && detailed { // KEY_TEXT, AUTH_DEFAULT
 		return faint
 	}
 	return k
@@ -71,16 +78,32 @@ func kindOfWord(rest, word string) kind {
 		return strong
 	case strings.HasSuffix(word, "key"):
 		return kindOfKey(rest, word)
-	case rest != "" && (word == "pass" || word == "pas" || word == "pwd" || word == "pw") && !strings.EqualFold(rest, "by"):
+	case rest != "" && slices.Contains(passWords, word) && !strings.EqualFold(rest, "by"):
 		return password // of something; alone they are also other things
 	case slices.Contains(weakWords, word):
 		return weak
+	case slices.Contains(vagueWords, word):
+		return vague
+	case strings.HasSuffix(word, "phrase"):
+		return kindOfPhrase(rest, word)
 	case len(word) > len("pwd") && strings.HasSuffix(word, "pwd") && word != "oldpwd":
 		return password
 	case endsIn(word, faintEnds):
 		return faint
 	}
 	return none
+}
+
+// kindOfPhrase is kindOf for a word that ends in phrase.
+func kindOfPhrase(rest, word string) kind {
+	before := strings.TrimSuffix(word, "phrase")
+	if before == "" {
+		_, before = cutLast(rest)
+	}
+	if slices.Contains(phrasesOf, before) {
+		return weak
+	}
+	return faint
 }
 
 // kindOfKey is kindOf for a word that ends in key.

@@ -1,8 +1,11 @@
 package secrets
 
 import (
+	"encoding/base64"
 	"regexp"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // A Replacer gives what takes the place of a secret. The name is that of the pair,
@@ -44,10 +47,34 @@ func ReplaceValue(name, value string, with Replacer) string {
 // isCredentials reports whether what follows a scheme is what it takes, and not
 // the rest of a sentence that begins with such a word: "Key metrics", "basic rules".
 func isCredentials(prefix, rest string) bool {
-	if prefix == "" || len(rest) < minWeak || strings.ContainsAny(rest, " \t\n") {
+	if prefix == "" || strings.ContainsAny(rest, " \t\r\n\f") {
 		return false
 	}
-	return isMixed(rest) || strings.HasSuffix(rest, "=") || strings.EqualFold(strings.TrimSpace(prefix), "bearer")
+	word := strings.ToLower(strings.TrimSpace(prefix))
+	if word == "basic" && isLogin(rest) {
+		return true
+	}
+	switch {
+	case len(rest) < minWeak:
+		return false
+	case isMixed(rest), strings.HasSuffix(rest, "="):
+		return true
+	case word == "basic", word == "key":
+		return false
+	}
+	return !afterScheme.MatchString(rest)
+}
+
+// afterScheme are words that stand after that of a scheme where it is spoken of.
+var afterScheme = regexp.MustCompile(`(?i)^(?:authenticat(?:ion|ed|or)|authori[sz](?:ation|ed)|required|optional|disabled|enabled)[.,;:!?]?$`)
+
+// isLogin reports whether a text is a user and a password as the scheme Basic has
+// them, in any spelling of base64.
+func isLogin(text string) bool {
+	text = strings.NewReplacer("-", "+", "_", "/").Replace(strings.TrimRight(text, "="))
+	plain, err := base64.RawStdEncoding.DecodeString(text)
+	return err == nil && utf8.Valid(plain) && strings.Contains(string(plain), ":") &&
+		!strings.ContainsFunc(string(plain), func(r rune) bool { return !unicode.IsPrint(r) })
 }
 
 // isScheme reports whether a value is nothing but a scheme, before a reference.
@@ -174,7 +201,7 @@ func replaceAuthority(authority string, with Replacer) string {
 	switch {
 	case both && pass != "":
 		return user + ":" + with("password", pass) + authority[i:]
-	case isRandom(user) || issued.MatchString(user):
+	case isRandom(user) || holdsIssued(user):
 		return with("", user) + authority[i:]
 	}
 	return authority

@@ -30,10 +30,13 @@
 //   - Token, secret, password, passphrase, authorization, credential, cookie,
 //     bearer and the like, and keys of an API, of access, for signing and such,
 //     always hold a secret. Values that say otherwise are switches, and, except
-//     of passwords, numbers of less than 8 digits (MAX_TOKENS) and paths.
+//     of passwords, numbers of less than 8 digits (MAX_TOKENS), and paths that
+//     begin as those of a system do or have names of words only.
 //   - Any other key, auth, signature, session, pin and the like hold one if the
 //     value has 8 bytes and is no common word and no path. Words that end in key
 //     by chance (MONKEY) and keys of tables and the public (SORT_KEY) are none.
+//     A salt and oauth take digits beside, too, and a phrase is one only behind
+//     pass, seed, recovery or mnemonic.
 //   - Names that ask rather than hold (USE_TOKEN, --no-auth) count only with a
 //     value of letters and digits of that length.
 //
@@ -43,7 +46,8 @@
 // # Shapes
 //
 // By its shape a value is a secret if it has the prefix of a well-known service's
-// keys, is a JSON web token or a private key, or if it is a long mixture of
+// keys (and, where that is as short as a word, such as re_, a random run behind it),
+// is a JSON web token or a private key, or if it is a long mixture of
 // letters and digits in which nothing can be read. Commits, digests, dates and
 // names of models are none; in the path of an address shorter ones count. For
 // [May] shorter mixtures count everywhere.
@@ -92,14 +96,21 @@ func isNamed(name, value string) bool {
 	case password:
 		return true
 	case strong:
-		return !isCount(value) && !isPath(value)
+		return !isCount(value) && !isClearPath(value)
 	case weak:
-		return len(value) >= minWeak && !commonWords.MatchString(value) && !isCount(value) && !isPath(value)
+		return isWeak(value)
+	case vague:
+		return isWeak(value) && isMixed(value)
 	case asking:
 		return len(value) >= minWeak && isMixed(value)
 	default:
 		return false
 	}
+}
+
+// isWeak reports whether a value under a weak name is a secret.
+func isWeak(value string) bool {
+	return len(value) >= minWeak && !commonWords.MatchString(value) && !isPath(value)
 }
 
 // mayNamed is May as far as the name goes.

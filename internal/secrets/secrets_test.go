@@ -1,6 +1,7 @@
 package secrets_test
 
 import (
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -99,6 +100,13 @@ var pairsTable = []struct {
 	{"TOTP", "JBSWFAKEFAKE", must},
 	{"SEED_PHRASE", "plum jam pear", must},
 	{"COOKIE_SALT", "plum-jam-7", must},
+	{"OAUTH", "plum-jam-7", must},
+	{"recoveryPhrase", "plum jam pear", must},
+	{"SEARCH_PHRASE", "hey jarvis please listen", may},
+	{"SALT", "himalayan", may},
+	{"SALT", "1234567", may},
+	{"OAUTH", "keycloak-realm", may},
+	{"OAUTH_DEFAULT", "plum-jam-7", may},
 	{"COOKIE_HASH_KEY", "plum-jam-7", must},
 	{"x-functions-key", "plum-jam-7", must},
 	{"Ocp-Apim-Subscription-Key", "abc", must},
@@ -148,6 +156,19 @@ var pairsTable = []struct {
 	{"TOKEN", "/run/secrets/acme", may},
 	{"TOKEN", "/Zq7Vt2Lm9Rx4Kc8W/b", must},
 	{"COOKIES", `C:\ann\cookies.txt`, may},
+	{"GOOGLE_APPLICATION_CREDENTIALS", "/a/key.json", may},
+	{"GOOGLE_APPLICATION_CREDENTIALS", "serviceAccountKey.json", may},
+	{"GOOGLE_APPLICATION_CREDENTIALS", "/home/ann/MyProject-A1b2/key.json", may},
+	{"GOOGLE_APPLICATION_CREDENTIALS", "/data1/Shared Files/.keys/acme-prod-20241105.json", may},
+	{"SSH_KEY", "~/.ssh/id_ed25519", may},
+	{"API_KEY", "~/.ssh/id_ed25519", may},
+	{"TLS_KEY", "/run/secrets/tls.key", may},
+	{"PRIVATE_KEY", "./Certs/tlsKey2.PEM/key.pem", may},
+	{"TOKEN", `D:\Ann\A1b2\tok`, may},
+	{"AWS_SECRET_ACCESS_KEY", "/wJalrXUtnFEMI/K7MDENG/bPxRfiCYzzQ8LmN2", must},
+	{"API_TOKEN", "/AbCdEfGh/IjKlMnOp/QrStUvWx", must},
+	{"XTOKEN", "A1b2C3d4.db", must},
+	{"XTOKEN", "/a1b2c3/plum.key", must},
 	{"PASSWORD", "/a/b", must},
 	{"SORT_KEY", "created_at", may},
 	{"--sort-key", "name", may},
@@ -187,6 +208,18 @@ var pairsTable = []struct {
 	{"A", "nvapi-FAKEfake0123FAKEfake", must},
 	{"A", "pcsk_FAKEfake0123FAKEfake", must},
 	{"A", "hvs.FAKEfake0123FAKEfake", must},
+	{"A", "re_FAKEfake_FAKEfake0123FAKEfake0123", must},
+	{"A", "re_FAKEfake0123FAKEfake", must},
+	{"A", "r8_FAKEfake0123FAKEfake0123FAKEfake0123F", must},
+	{"A", "e2b_0123456789abcdef0123456789abcdef01234567", must},
+	{"A", "fc-0123456789abcdef0123456789abcdef", must},
+	{"A", "phx_k3x9m2p7q4w8z1v6b5n0", must},
+	{"A", "fo1_FAKEfake0123FAKEfake-FAKE_fake0123", must},
+	{"A", "secret_FAKEfake0123FAKEfake", must},
+	{"A", "phx-datacenter01-prod-main", no},
+	{"A", "fc-warehouse2024-readonly-a", no},
+	{"A", "tfp_datacenter01_prod_main_east", no},
+	{"A", "/opt/re-ImplementationServer-main/run", no},
 	{"A", "SG.FAKEfake0123.FAKEfake0123", must},
 	{"A", "eyJGQUtFIjoxfQ.eyJmYWtlIjoxfQ.ZmFrZWZha2U", must},
 	{"A", "-----BEGIN PRIVATE KEY-----\nFAKE\n-----END PRIVATE KEY-----", must},
@@ -227,6 +260,48 @@ func TestLevels(t *testing.T) {
 				t.Errorf("May: %v", got)
 			}
 		})
+	}
+}
+
+// TestRandom has the values of secrets that are drawn. Those that are made like paths,
+// with slashes or an ending where chance has put none, may be missed more often: some
+// draws are words.
+func TestRandom(t *testing.T) {
+	const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+	random := rand.New(rand.NewPCG(1, 2))
+	drawn, drawnPaths := 0, 0
+	var missed, missedPaths []string
+	sealed := func(value string) bool { return secrets.Is("AWS_SECRET_ACCESS_KEY", value) }
+	for range 20_000 {
+		for _, length := range []int{16, 20, 40} {
+			value := make([]byte, length)
+			for i := range value {
+				value[i] = alphabet[random.IntN(len(alphabet))]
+			}
+			slashed := []byte(strings.ReplaceAll(string(value), "+", "p"))
+			slashed[0], slashed[1+random.IntN(length-1)] = '/', '/'
+			drawn++
+			if !sealed(string(value)) {
+				missed = append(missed, string(value))
+			}
+			if drawn%4 != 0 { // they cost more
+				continue
+			}
+			for _, v := range []string{string(slashed), string(value[:length-4]) + ".key"} {
+				drawnPaths++
+				if !sealed(v) {
+					missedPaths = append(missedPaths, v)
+				}
+			}
+		}
+	}
+	t.Logf("%d of %d are missed: %q", len(missed), drawn, missed)
+	if len(missed) > 3 {
+		t.Error("too many are missed")
+	}
+	t.Logf("%d of %d like paths are missed: %q", len(missedPaths), drawnPaths, missedPaths)
+	if len(missedPaths) > 15 {
+		t.Error("too many like paths are missed")
 	}
 }
 

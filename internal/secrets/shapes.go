@@ -20,8 +20,11 @@ const issuers = `\b(?:` +
 	`(?:sk|pk|rk)[-_][A-Za-z0-9][A-Za-z0-9_-]{10,}` +
 	`|gh[pousr]_[A-Za-z0-9]{16,}|github_pat_[A-Za-z0-9_]{16,}|gl(?:pat|dt|rt|ptt|cbt|soat)-[A-Za-z0-9_-]{12,}` +
 	`|xox[a-z]-[A-Za-z0-9-]{10,}|xapp-[0-9]-[A-Za-z0-9-]{10,}|npm_[A-Za-z0-9]{16,}|(?:AKIA|ASIA)[A-Z0-9]{12,}|AIza[A-Za-z0-9_-]{20,}` +
-	`|(?:hf|ntn|secret|gsk|whsec|shp(?:at|ss|ca|pa)|figd|do[opr]_v1|lin_api|tvly|pplx|xai|nvapi|jina|apify_api|lsv2_[a-z]{2}|dckr_pat)[-_][A-Za-z0-9_-]{16,}` +
-	`|(?:pcsk|sbp|sb_secret|e2b|phx|tfp|CFPAT|PMAK|NRAK|GOCSPX|pypi|sq0[a-z]{3}|fc|r8|re|fo1|fm2)[-_][A-Za-z0-9_-]{20,}` +
+	`|(?:hf|ntn|gsk|whsec|shp(?:at|ss|ca|pa)|figd|do[opr]_v1|lin_api|jina|apify_api|lsv2_[a-z]{2}|dckr_pat)_[A-Za-z0-9_-]{16,}` +
+	`|(?:tvly|pplx|nvapi)-[A-Za-z0-9_-]{16,}` +
+	`|(?:pcsk|sb_secret)_[A-Za-z0-9_-]{20,}|(?:CFPAT|PMAK|NRAK|GOCSPX|pypi|sq0[a-z]{3})-[A-Za-z0-9_-]{20,}` +
+	`|(?:e2b|phx|r8|re|sbp)_[A-Za-z0-9]{20,}|re_[A-Za-z0-9]{8}_[A-Za-z0-9]{20,}|(?:fo1|fm2|tfp)_[A-Za-z0-9_-]{20,}` +
+	`|secret_[A-Za-z0-9]{16,}|fc-[A-Za-z0-9]{20,}|xai-[A-Za-z0-9]{16,}` +
 	`|AT[AC]TT3x[A-Za-z0-9_=-]{20,}|pat-[a-z]{2}[0-9]-[A-Za-z0-9-]{20,}|pat[A-Za-z0-9]{14}\.[A-Za-z0-9]{20,}` +
 	`|(?:ya29|hv[bsr]|dp\.(?:st|pt|sa|ct))\.[A-Za-z0-9_.-]{16,}|SG\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}` +
 	`|AGE-SECRET-KEY-1[A-Z0-9]{20,}|[0-9]{8,10}:AA[A-Za-z0-9_-]{30,}|[MNO][A-Za-z0-9]{23,25}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,}` +
@@ -30,6 +33,8 @@ const issuers = `\b(?:` +
 var (
 	issued      = regexp.MustCompile(issuers)
 	issuedWhole = regexp.MustCompile(`^(?:` + issuers + `)$`)
+	// shortIssuers are prefixes that names begin with as well.
+	shortIssuers = regexp.MustCompile(`^(?:(?:e2b|phx|r8|re|sbp|fo1|fm2|tfp|secret)_|(?:fc|xai)-)`)
 	// keyBlocks are private keys.
 	keyBlocks = regexp.MustCompile(`-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)`)
 )
@@ -56,7 +61,40 @@ func mayHoldIssued(text string) bool {
 
 // isIssued tells a match of issued from words with dashes, such as the name of a
 // package, and from placeholders.
-func isIssued(match string) bool { return !strings.Contains(match, "xxxx") && looksIssued(match) }
+func isIssued(match string) bool {
+	return !strings.Contains(match, "xxxx") && looksIssued(match) && !isOfWords(match)
+}
+
+// isOfWords reports whether a match of issued is a name of words that begins like
+// a short prefix.
+func isOfWords(match string) bool {
+	prefix := shortIssuers.FindString(match)
+	if prefix == "" {
+		return false
+	}
+	for run := range strings.FieldsFuncSeq(match[len(prefix):], func(r rune) bool { return r == '-' || r == '_' }) {
+		if isKeyRun(run) {
+			return false
+		}
+	}
+	return true
+}
+
+// isKeyRun is isRandomRun behind a prefix, where shorter runs and any hexadecimal ones count.
+func isKeyRun(s string) bool {
+	if len(s) < minPart || !isMixed(s) {
+		return false
+	}
+	return strings.Trim(s, "abcdefABCDEF"+digits) == "" || turns(s) >= minTurns ||
+		count(s, digits) >= 3 && count(s, letters) >= 3 && count(s, capitals) >= 3
+}
+
+// holdsIssued reports whether a part of an address or a path is such a secret, also
+// one without digits.
+func holdsIssued(part string) bool {
+	match := issued.FindString(part)
+	return match != "" && !isOfWords(match)
+}
 
 // looksIssued is isIssued but for placeholders. Of two texts the longer one looks
 // issued if one that it holds does.
@@ -234,7 +272,26 @@ func isPath(value string) bool {
 		return false
 	}
 	for part := range strings.SplitSeq(slashed, "/") {
-		if isPart(part) || issued.MatchString(part) {
+		if isPart(part) || holdsIssued(part) {
+			return false
+		}
+	}
+	return true
+}
+
+// isClearPath is isPath where a secret is more likely: random text may have slashes,
+// too. The path has to begin like one of a system, or be made of names that read
+// as words.
+func isClearPath(value string) bool {
+	if !isPath(value) {
+		return false
+	}
+	slashed := strings.ReplaceAll(value, `\`, "/")
+	if knownRoot.MatchString(slashed) {
+		return true
+	}
+	for part := range strings.SplitSeq(slashed, "/") {
+		if !readable.MatchString(part) || unreadable.MatchString(part) {
 			return false
 		}
 	}
@@ -242,8 +299,15 @@ func isPath(value string) bool {
 }
 
 var (
-	fileStart = regexp.MustCompile(`^(?:~|\.{1,2}|[A-Za-z]:)?/`)
-	fileEnd   = regexp.MustCompile(`^[A-Za-z0-9_. /:~-]+\.(?:json|pem|key|crt|cer|txt|p12|pfx|pub|ya?ml|toml|env|asc|gpg|jks|db|sqlite)$`)
+	knownRoot = regexp.MustCompile(`^(?:~/|\.{1,2}/|[A-Za-z]:/|/(?:etc|home|run|var|usr|opt|srv|tmp|root|mnt|app|data|secrets|Users|Volumes|private|workspaces?)/)`)
+	// readable are words parted by dots, dashes and blanks, each of letters of one
+	// case, or capitalised, or several such in a row, with digits at most at its end.
+	readable = regexp.MustCompile(`^[._ -]*(?:(?:k8s|[0-9]{1,8}|(?:[\p{Ll}\p{Lo}]+|\p{Lu}+|\p{Lu}\p{Ll}*|\p{Lu}?\p{Ll}{2,}(?:\p{Lu}\p{Ll}{2,})+)[0-9]*)(?:[._ -]+|$))*$`)
+	// unreadable are more consonants in a row than words have, and, of capitals amid
+	// small letters, parts without a vowel.
+	unreadable = regexp.MustCompile(`(?i:[bcdfghjklmnpqrstvwxz]{6})|[a-z][A-Z][bcdfghjklmnpqrstvwxz]+(?:[^a-z]|$)|[a-z][A-Z][bcdfghjklmnpqrstvwxz]{3}`)
+	fileStart  = regexp.MustCompile(`^(?:~|\.{1,2}|[A-Za-z]:)?/`)
+	fileEnd    = regexp.MustCompile(`^[A-Za-z0-9_. /:~-]+\.(?:json|pem|key|crt|cer|txt|p12|pfx|pub|ya?ml|toml|env|asc|gpg|jks|db|sqlite)$`)
 )
 
 // Common reports whether a value whose name says nothing is too short for a
