@@ -272,7 +272,7 @@ func TestRandom(t *testing.T) {
 	drawn, drawnPaths := 0, 0
 	var missed, missedPaths []string
 	sealed := func(value string) bool { return secrets.Is("AWS_SECRET_ACCESS_KEY", value) }
-	for range 20_000 {
+	for range 4_000 {
 		for _, length := range []int{16, 20, 40} {
 			value := make([]byte, length)
 			for i := range value {
@@ -300,7 +300,7 @@ func TestRandom(t *testing.T) {
 		t.Error("too many are missed")
 	}
 	t.Logf("%d of %d like paths are missed: %q", len(missedPaths), drawnPaths, missedPaths)
-	if len(missedPaths) > 15 {
+	if len(missedPaths) > 6 {
 		t.Error("too many like paths are missed")
 	}
 }
