@@ -96,11 +96,7 @@ func kindOfWord(rest, word string) kind {
 
 // kindOfPhrase is kindOf for a word that ends in phrase.
 func kindOfPhrase(rest, word string) kind {
-	before := strings.TrimSuffix(word, "phrase")
-	if before == "" {
-		_, before = cutLast(rest)
-	}
-	if slices.Contains(phrasesOf, before) {
+	if slices.Contains(phrasesOf, wordBefore(rest, word, "phrase")) {
 		return weak
 	}
 	return faint
@@ -108,10 +104,7 @@ func kindOfPhrase(rest, word string) kind {
 
 // kindOfKey is kindOf for a word that ends in key.
 func kindOfKey(rest, word string) kind {
-	before := strings.TrimSuffix(word, "key")
-	if before == "" {
-		_, before = cutLast(rest)
-	}
+	before := wordBefore(rest, word, "key")
 	switch {
 	case slices.Contains(chanceKeys, word):
 		return none
@@ -121,6 +114,15 @@ func kindOfKey(rest, word string) kind {
 		return strong
 	}
 	return weak
+}
+
+// wordBefore is what stands before the end of a word, in it or as a word of its own.
+func wordBefore(rest, word, end string) string {
+	before := strings.TrimSuffix(word, end)
+	if before == "" {
+		_, before = cutLast(rest)
+	}
+	return before
 }
 
 // lastOf gives the last word of a name that matters, in lower case and without a

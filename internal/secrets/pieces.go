@@ -223,7 +223,7 @@ func (f *finder) args(args []string) {
 	for _, arg := range args {
 		name, value, sep := argpair.Cut(arg, mayName)
 		switch {
-		case after != "" && (!strings.HasPrefix(arg, "-") || IsDashed(arg)) && mayNamed(after, arg):
+		case after != "" && IsOperand(arg) && mayNamed(after, arg):
 			f.add(arg)
 		case sep != "" && mayNamed(name, value):
 			f.add(headerPieces(strings.TrimSpace(value))...)
@@ -242,11 +242,15 @@ func (f *finder) args(args []string) {
 // mayName reports whether a name alone may be that of a secret.
 func mayName(name string) bool { return kindOf(name) != none }
 
-// IsDashed reports whether an argument that begins like an option is rather a
-// random value that does: no option of a program has digits among letters of both
-// cases, or such a length and a single dash.
-func IsDashed(arg string) bool {
+// IsOperand reports whether an argument may be the value of the option before it:
+// it is no option itself, though it may begin like one if it is random, since no
+// option of a program has digits among letters of both cases, or such a length and
+// a single dash. An empty one has no value to tell.
+func IsOperand(arg string) bool {
 	value := strings.TrimLeft(arg, "-")
+	if value == arg {
+		return arg != ""
+	}
 	if len(value) < minWeak || !strings.ContainsAny(value, digits) || strings.ContainsAny(value, "=. ") {
 		return false
 	}

@@ -355,12 +355,13 @@ func TestParameters(t *testing.T) {
 	}
 }
 
-func TestIsDashed(t *testing.T) {
+func TestIsOperand(t *testing.T) {
 	for arg, want := range map[string]bool{
 		"-Plum77jam": true, "--Plum77jam": true, "--a1b2c3d4": true, "-ab12345678": true, "-12345678": false,
 		"--http2-only": false, "--sha256-sum": false, "-v": false, "--Use1=Plum77jam": false, "--PLUM-JAM": false, "": false,
+		"plum": true, "plum-jam": true, " -v": true,
 	} {
-		if got := secrets.IsDashed(arg); got != want {
+		if got := secrets.IsOperand(arg); got != want {
 			t.Errorf("%s: %v", arg, got)
 		}
 	}

@@ -173,7 +173,7 @@ func (l *lifter) args(list []string) []string {
 		switch {
 		case l.open[field], l.scripts[field]:
 			out[i] = l.text("arg.", arg)
-		case option != "" && (!strings.HasPrefix(arg, "-") || secrets.IsDashed(arg)) && secrets.Is(option, arg):
+		case option != "" && secrets.IsOperand(arg) && secrets.Is(option, arg):
 			out[i] = l.value("arg."+option, arg)
 		case sep != "":
 			out[i] = arg[:len(arg)-len(value)] + l.value("arg."+name, value)

@@ -218,7 +218,7 @@ func (c *cleaner) args() {
 		switch name, value, sep := cutPair(arg); {
 		case schemeName.MatchString(arg): // of a header that was split into words
 			next = cmp.Or(option, "token")
-		case option != "" && (!strings.HasPrefix(arg, "-") || secrets.IsDashed(arg)) && isFilled(option, arg):
+		case option != "" && secrets.IsOperand(arg) && isFilled(option, arg):
 			c.server.Args[i] = c.secret(subject, option, arg)
 		case sep != "" && isFilled(name, value):
 			c.server.Args[i] = name + sep + c.secret(subject, name, value)
