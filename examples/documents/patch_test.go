@@ -23,10 +23,7 @@ func TestPatch(t *testing.T) {
 	s := f.serve(t, structured, "--proposal-writer", "agent")
 	id := s.changeset(t)
 	before := f.tree(t, "docs", ".mcpdocs")
-	stdout, stderr, code := clitest.Output(t, "--project-root", string(f), "patch", id)
-	if code != 0 || stderr != "" {
-		t.Fatalf("patch ended with %d: %s", code, stderr)
-	}
+	stdout := f.patch(t, id)
 	apply := exec.CommandContext(t.Context(), git, "apply")
 	apply.Dir, apply.Stdin = string(f), strings.NewReader(stdout)
 	apply.Env = append(apply.Environ(), "GIT_CEILING_DIRECTORIES="+string(f)+"/..")
@@ -69,10 +66,7 @@ func TestPatchInRepository(t *testing.T) {
 	s := f.serve(t, structured, "--proposal-writer", "agent")
 	id := s.changeset(t)
 	s.stop(t)
-	patch, stderr, code := clitest.Output(t, "--project-root", string(f), "patch", id)
-	if code != 0 || stderr != "" {
-		t.Fatalf("patch ended with %d: %s", code, stderr)
-	}
+	patch := f.patch(t, id)
 	top, sub := filepath.Split(string(f))
 	for _, args := range [][]string{{"init", "--quiet"}, {"apply", "--directory=" + sub}} {
 		cmd := exec.CommandContext(t.Context(), git, args...)
@@ -91,4 +85,14 @@ func TestPatchInRepository(t *testing.T) {
 			t.Errorf("the help does not name %s:\n%s", want, help)
 		}
 	}
+}
+
+// patch is what the command prints for a changeset.
+func (f folder) patch(t *testing.T, id string) string {
+	t.Helper()
+	stdout, stderr, code := clitest.Output(t, "--project-root", string(f), "patch", id)
+	if code != 0 || stderr != "" {
+		t.Fatalf("patch ended with %d: %s", code, stderr)
+	}
+	return stdout
 }
